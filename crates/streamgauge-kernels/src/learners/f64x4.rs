@@ -1,21 +1,22 @@
-//! Four numbers side by side: the unit in which rows are stored and worked on.
+//! Vectors of four numbers.
 //!
-//! The lane count is fixed, and sums over lanes have a fixed order, so that no instruction set changes a bit.
+//! The number of lanes is fixed, and sums over lanes have a fixed order, so that every instruction set computes the
+//! same bits.
 
 use std::ops::{Add, Mul, Sub};
 
-/// How many numbers a lane holds.
+/// The number of lanes of a vector.
 pub(super) const LANES: usize = 4;
 
-/// Four numbers, aligned so that a load never crosses a cache line.
+/// A vector of four numbers, aligned so that a load never crosses a cache line.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[repr(C, align(32))]
 pub(super) struct F64x4(pub [f64; LANES]);
 
-/// Which numbers of a lane count: all bits set, or none.
+/// Which lanes to keep: all bits set, or none.
 pub(super) type Mask = [u64; LANES];
 
-/// A mask that lets the first `n` numbers through.
+/// Returns a mask that keeps the first `n` lanes.
 pub(super) fn mask_first(n: usize) -> Mask {
     std::array::from_fn(|i| if i < n { u64::MAX } else { 0 })
 }
@@ -24,27 +25,27 @@ impl F64x4 {
     /// Four zeros.
     pub const ZERO: Self = Self([0.0; LANES]);
 
-    /// The same number four times.
+    /// Returns a vector with the same number in all lanes.
     #[inline(always)]
     pub fn splat(value: f64) -> Self {
         Self([value; LANES])
     }
 
-    /// A function of each number.
+    /// Applies a function to each lane.
     #[inline(always)]
     pub fn map(self, f: impl Fn(f64) -> f64) -> Self {
         let [a, b, c, d] = self.0;
         Self([f(a), f(b), f(c), f(d)])
     }
 
-    /// A function of each pair of numbers.
+    /// Applies a function to each pair of lanes.
     #[inline(always)]
     pub fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
         let ([a, b, c, d], [p, q, r, s]) = (self.0, other.0);
         Self([f(a, p), f(b, q), f(c, r), f(d, s)])
     }
 
-    /// `self * factor + term`, rounded once.
+    /// Returns `self * factor + term`, rounded once.
     #[inline(always)]
     pub fn mul_add(self, factor: Self, term: Self) -> Self {
         let mut sum = Self::ZERO;
@@ -54,7 +55,7 @@ impl F64x4 {
         sum
     }
 
-    /// The numbers that a mask lets through, and 0 for the others.
+    /// Returns the lanes that a mask keeps, and 0 in the others.
     #[inline(always)]
     pub fn masked(self, mask: &Mask) -> Self {
         let ([a, b, c, d], [p, q, r, s]) = (self.0, mask);
@@ -62,27 +63,28 @@ impl F64x4 {
         Self([keep(a, p), keep(b, q), keep(c, r), keep(d, s)])
     }
 
-    /// The sum of the four numbers, in the order a vector unit likes.
+    /// Returns the sum of the lanes, in the order that suits vector instructions.
     #[inline(always)]
     pub fn sum(self) -> f64 {
         let [a, b, c, d] = self.0;
         (a + c) + (b + d)
     }
 
-    /// The product of the four numbers, in the same order.
+    /// Returns the product of the lanes, in the same order.
     #[inline(always)]
     pub fn product(self) -> f64 {
         let [a, b, c, d] = self.0;
         (a * c) * (b * d)
     }
 
-    /// The smaller of each pair. A comparison written out would become a masked store, which stalls the next load.
+    /// Returns the smaller of each pair of lanes. A comparison would be compiled to a masked store, which stalls the
+    /// next load.
     #[inline(always)]
     pub fn min(self, other: Self) -> Self {
         self.zip(other, f64::min)
     }
 
-    /// The greater of each pair.
+    /// Returns the greater of each pair of lanes.
     #[inline(always)]
     pub fn max(self, other: Self) -> Self {
         self.zip(other, f64::max)

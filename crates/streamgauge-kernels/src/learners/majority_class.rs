@@ -1,4 +1,4 @@
-//! The class seen most often so far.
+//! The most frequent class so far.
 
 use super::{ABSTAINED, Learner, Schema, Step};
 use crate::KernelError;
@@ -15,7 +15,7 @@ pub struct MajorityClass {
 }
 
 impl MajorityClass {
-    /// A learner that has seen nothing.
+    /// Creates an untrained learner.
     #[must_use]
     pub fn new(schema: Schema) -> Self {
         let majority = Majority::new(schema.n_classes);

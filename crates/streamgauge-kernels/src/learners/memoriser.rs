@@ -1,4 +1,4 @@
-//! All rows by heart.
+//! A lookup table of all rows.
 
 use super::row_hash::{row_draws, row_hash, value_bits};
 use super::{Learner, Schema};
@@ -12,9 +12,9 @@ const GUESS: Purpose = Purpose::named("guess");
 /// An empty slot.
 const EMPTY: u32 = u32::MAX;
 
-/// Knows every row it has learnt by heart, and guesses the others.
+/// Remembers every row it has learnt, and guesses the others.
 ///
-/// Its memory grows with the stream: it is for proving that an evaluation leaks nothing.
+/// Its memory grows with the stream: it serves to prove that an evaluation leaks nothing.
 #[derive(Debug, Clone)]
 pub struct Memoriser {
     schema: Schema,
@@ -22,18 +22,18 @@ pub struct Memoriser {
     /// The rows learnt, one after the other, as bits.
     rows: Vec<u64>,
     labels: Vec<u32>,
-    /// Where each row stands, found by its hash and then onwards; at most half of the slots are taken.
+    /// Per slot, the index of a row: an open-addressing hash table, at most half full.
     slots: Vec<u32>,
 }
 
 impl Memoriser {
-    /// A memoriser that has seen nothing.
+    /// Creates an untrained learner.
     #[must_use]
     pub fn new(schema: Schema, seed: u64) -> Self {
         Self { schema, seed, rows: vec![], labels: vec![], slots: vec![EMPTY; 16] }
     }
 
-    /// The slot of a row: the one that has it, or the empty one where it would go.
+    /// Returns the slot of a row: the one that holds it, or the empty one for it.
     fn find_slot(&self, x: &[f64]) -> usize {
         let (d, mask) = (self.schema.n_attributes(), self.slots.len() - 1);
         let mut slot = row_hash(x) as usize & mask;
@@ -47,7 +47,7 @@ impl Memoriser {
         slot
     }
 
-    /// Give all rows a slot among twice as many.
+    /// Doubles the number of slots.
     fn grow(&mut self) {
         self.slots = vec![EMPTY; 2 * self.slots.len()];
         let d = self.schema.n_attributes();
@@ -110,7 +110,7 @@ impl Learner for Memoriser {
         let (rows, labels) = (reader.u64s()?, reader.u64s()?);
         let d = self.schema.n_attributes();
         if rows.len() != labels.len() * d || labels.iter().any(|&label| label >= self.schema.n_classes as u64) {
-            return Err(reader.error("its rows are of another stream"));
+            return Err(reader.error("its rows have another schema"));
         }
         reader.finish()?;
         let mut learner = Self::new(self.schema.clone(), self.seed);

@@ -1,7 +1,7 @@
 //! Learners: they predict a row, then learn it.
 //!
-//! A learner crosses the language boundary once a batch: [`Learner::interleave`] tests and learns a whole [`Step`],
-//! row by row, exactly as if each row had been predicted and then learnt alone.
+//! A learner is called once per batch: [`Learner::interleave`] predicts and learns a whole [`Step`], row by row,
+//! exactly as if each row had been predicted and then learnt alone. The README of this folder has an overview.
 
 use std::ops::Range;
 
@@ -11,8 +11,8 @@ use crate::validation::check_values;
 use rows::BLOCK;
 
 mod adaptive_forest;
-/// Evaluates an expression with the constant `$V` set to a number of vectors from 1 to
-/// [`MAX_VECTORS`](rows::MAX_VECTORS): every one is compiled, the given one is run.
+/// Evaluates an expression with the constant `$V` set to the given number of vectors, from 1 to
+/// [`MAX_VECTORS`](rows::MAX_VECTORS). All of them are compiled.
 macro_rules! with_vectors {
     ($n_vectors:expr, $V:ident => $expression:expr) => {
         match $n_vectors {
@@ -75,32 +75,32 @@ pub use random_guess::RandomGuess;
 pub use recent_majority::RecentMajority;
 pub use timing::{Timings, interleave_timed};
 
-/// The prediction of a learner that has nothing to say; it is always an error.
+/// The prediction of a learner that abstains; it counts as an error.
 pub const ABSTAINED: i32 = -1;
 /// The label of a row whose class is not known.
 pub const UNLABELLED: i32 = -1;
 
-/// What a learner must know of a stream.
+/// The attributes and classes of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schema {
-    /// Per attribute the number of its nominal values, or 0 where it is numeric.
+    /// Per attribute, the number of its nominal values, or 0 if it is numeric.
     pub n_values: Vec<u32>,
-    /// How many classes there are.
+    /// The number of classes.
     pub n_classes: usize,
 }
 
 impl Schema {
-    /// How many attributes a row has.
+    /// Returns the number of attributes.
     #[must_use]
     pub fn n_attributes(&self) -> usize {
         self.n_values.len()
     }
 
-    /// Check every value, label and weight of a batch once, so that learners need not.
+    /// Checks every value, label and weight of a batch once, so that learners need not.
     ///
     /// # Errors
-    /// The first fault found, with its row and attribute: a missing value where `missing` does not allow it, an
-    /// infinite one, a nominal code or a label that the schema lacks, a weight that is negative or not finite.
+    /// The first fault, with its row and attribute: a missing value where `missing` does not allow it, an infinite one,
+    /// a nominal code or a label that the schema lacks, a weight that is negative or not finite.
     pub fn check(&self, x: &[f64], y: &[i32], weight: Option<&[f64]>, missing: &[bool]) -> Result<(), KernelError> {
         let d = self.n_attributes();
         check_length("missing", missing.len(), d)?;
@@ -112,7 +112,7 @@ impl Schema {
 
     fn check_labels(&self, y: &[i32]) -> Result<(), KernelError> {
         let classes = UNLABELLED..self.n_classes as i32;
-        // One pass without branches; only where it fails is the culprit looked for.
+        // One pass without branches; the label at fault is searched only if there is one.
         let extremes = y.iter().fold((UNLABELLED, UNLABELLED), |(low, high), &y| (low.min(y), high.max(y)));
         if classes.contains(&extremes.0) && classes.contains(&extremes.1) {
             return Ok(());
@@ -124,35 +124,35 @@ impl Schema {
     }
 }
 
-/// What to do with the consecutive rows of a batch in one fold.
+/// The consecutive rows of a batch in one fold, and which of them to test and to learn.
 #[derive(Debug, Clone, Copy)]
 pub struct Step<'a> {
     /// The rows, one after the other; a nominal value is its code, a missing one is NaN.
     pub x: &'a [f64],
-    /// The labels that may be learnt; [`UNLABELLED`] where there is none.
+    /// The labels that may be learnt; [`UNLABELLED`] if there is none.
     pub y: &'a [i32],
     /// Which rows to predict; `None` means all.
     pub test: Option<&'a [bool]>,
-    /// With which weight to learn each row (0: not at all); `None` means 1 for all.
+    /// The weight with which to learn each row (0: not at all); `None` means 1 for all.
     pub weight: Option<&'a [f64]>,
 }
 
 impl<'a> Step<'a> {
-    /// Whether row `i` is to be predicted.
+    /// Returns whether row `i` is tested.
     #[inline(always)]
     #[must_use]
     pub fn tests(&self, i: usize) -> bool {
         self.test.is_none_or(|test| test[i])
     }
 
-    /// The weight with which row `i` is to be learnt: 0 where it is not to be, or has no label.
+    /// Returns the weight with which row `i` is learnt: 0 if it is not, or has no label.
     #[inline(always)]
     #[must_use]
     pub fn weight(&self, i: usize) -> f64 {
         if self.y[i] < 0 { 0.0 } else { self.weight.map_or(1.0, |weight| weight[i]) }
     }
 
-    /// Returns some of the rows, of `d` attributes each.
+    /// Returns a range of the rows, of `d` attributes each.
     fn slice(&self, rows: Range<usize>, d: usize) -> Step<'a> {
         Step {
             x: &self.x[rows.start * d..rows.end * d],
@@ -162,10 +162,10 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Check the lengths of the columns against each other, and that every label and weight can be learnt.
+    /// Checks the lengths of the columns against each other, and that every label and weight can be learnt.
     ///
     /// # Errors
-    /// The first fault found.
+    /// The first fault.
     pub fn check(&self, schema: &Schema) -> Result<(), KernelError> {
         let n = self.y.len();
         check_length("x", self.x.len(), n * schema.n_attributes())?;
@@ -174,7 +174,7 @@ impl<'a> Step<'a> {
         self.weight.map_or(Ok(()), |weight| check_weights(weight, n))
     }
 
-    /// The step in blocks of up to [`BLOCK`] rows, each with its part of the predictions and votes.
+    /// Returns the step in blocks of up to [`BLOCK`] rows, each with its part of the predictions and votes.
     #[inline(always)]
     fn blocks<'b>(
         &'b self,
@@ -209,13 +209,13 @@ impl<'a> Step<'a> {
     }
 }
 
-/// Some rows of a step, with nothing left out.
+/// The rows of a step that are processed together, with defaults filled in.
 struct Block<'a> {
-    /// The rows, and those that follow them.
+    /// The rows, and all that follow them in the batch.
     x: &'a [f64],
     labels: &'a [i32],
     tests: [bool; BLOCK],
-    /// 0 where a row is not to be learnt, or has no label.
+    /// 0 if a row is not learnt, or has no label.
     weights: [f64; BLOCK],
     /// Whether all rows are tested and all weights are 1.
     plain: bool,
@@ -231,19 +231,19 @@ fn check_weights(weight: &[f64], n: usize) -> Result<(), KernelError> {
 
 /// A learner of classes from rows.
 pub trait Learner: Send + Sync {
-    /// What it knows of the stream.
+    /// Returns the schema of its rows.
     fn schema(&self) -> &Schema;
 
-    /// Write its votes for the classes: not negative, larger is likelier, all 0 where it abstains.
+    /// Writes its votes for the classes: not negative, greater for likelier classes, all 0 if it abstains.
     fn vote(&self, x: &[f64], votes: &mut [f64]);
 
-    /// Learn a row of known class with a weight above 0.
+    /// Learns a row of known class with a weight above 0.
     fn learn(&mut self, x: &[f64], label: usize, weight: f64);
 
-    /// Predict each tested row, then learn it, one row after the other.
+    /// Predicts each tested row, then learns it, one row after the other.
     ///
-    /// `predictions` has a value per row ([`ABSTAINED`] where it was not tested); `votes`, where wanted, has
-    /// `n_classes` values per row (0 where it was not tested). The columns have been checked ([`Step::check`]).
+    /// `predictions` gets a value per row ([`ABSTAINED`] if it is not tested); `votes`, if given, gets `n_classes`
+    /// values per row (0 if it is not tested). The columns must have been checked ([`Step::check`]).
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
         let (d, n_classes) = (self.schema().n_attributes(), self.schema().n_classes);
         let mut row_votes = vec![0.0; n_classes];
@@ -265,7 +265,7 @@ pub trait Learner: Send + Sync {
         }
     }
 
-    /// Write the votes for many rows, as [`Learner::vote`] does for one.
+    /// Writes the votes for many rows, as [`Learner::vote`] does for one.
     fn predict(&self, x: &[f64], votes: &mut [f64]) {
         let (d, n_classes) = (self.schema().n_attributes(), self.schema().n_classes);
         for (i, votes) in votes.chunks_exact_mut(n_classes).enumerate() {
@@ -273,10 +273,10 @@ pub trait Learner: Send + Sync {
         }
     }
 
-    /// Vote for each tested row, learn it, and then predict every row that has a label once more, knowing it.
+    /// Votes for each tested row, learns it, and then predicts every labelled row again.
     ///
-    /// Ensembles ask for this, which watch what their members still get wrong. `votes` has `n_classes` values per row
-    /// (0 where it was not tested), `rechecked` a value per row ([`ABSTAINED`] where it has no label).
+    /// Ensembles use this to monitor what their members still get wrong. `votes` gets `n_classes` values per row (0 if
+    /// it is not tested), `rechecked` a value per row ([`ABSTAINED`] if it has no label).
     fn recheck(&mut self, step: &Step<'_>, votes: &mut [f64], rechecked: &mut [i32]) {
         let (d, n_classes) = (self.schema().n_attributes(), self.schema().n_classes);
         let mut later = vec![0.0; n_classes];
@@ -298,25 +298,25 @@ pub trait Learner: Send + Sync {
         }
     }
 
-    /// What else there is to tell about it: names and numbers, such as the nodes of a tree.
+    /// Returns names and numbers that describe its state, such as the number of nodes of a tree.
     fn facts(&self) -> Vec<(&'static str, u64)> {
         vec![]
     }
 
-    /// The bytes it holds, on the heap and off it.
+    /// Returns the bytes it holds, on the heap and off it.
     fn n_bytes(&self) -> usize;
 
-    /// All of its state; [`Learner::load`] of a learner built alike goes on from there, bit for bit.
+    /// Returns its state; a learner with the same options continues from it bit for bit ([`Learner::load`]).
     fn save(&self) -> Vec<u8>;
 
-    /// Take over a saved state.
+    /// Restores a saved state.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where the bytes are damaged or from a learner built otherwise; it is then unchanged.
+    /// [`KernelError::Saved`] if the bytes are damaged or of a learner with other options; it is then unchanged.
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError>;
 }
 
-/// Learns one row by [`Learner::interleave`]: the [`Learner::learn`] of learners that work on whole steps.
+/// Learns one row by [`Learner::interleave`]: the [`Learner::learn`] of learners that process whole steps.
 fn learn_by_interleaving(learner: &mut impl Learner, x: &[f64], label: usize, weight: f64) {
     let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
     learner.interleave(&step, &mut [ABSTAINED], None);
@@ -333,7 +333,7 @@ fn normalise_votes(votes: &mut [f64]) {
     }
 }
 
-/// Appends the facts of the members of an ensemble to its own: the sum of what is counted (`n_...`), else the maximum.
+/// Appends the facts of the members of an ensemble to its own: the sum of counts (`n_...`), the maximum of others.
 fn add_member_facts(facts: &mut Vec<(&'static str, u64)>, member_facts: impl Iterator<Item = (&'static str, u64)>) {
     let n_own = facts.len();
     for (name, value) in member_facts {
@@ -345,7 +345,7 @@ fn add_member_facts(facts: &mut Vec<(&'static str, u64)>, member_facts: impl Ite
     }
 }
 
-/// The class with the most votes, the first of equals; [`ABSTAINED`] where no vote is above 0.
+/// Returns the class with the most votes, the first of equals; [`ABSTAINED`] if no vote is above 0.
 #[inline(always)]
 #[must_use]
 pub fn find_winner(votes: &[f64]) -> i32 {

@@ -9,17 +9,17 @@ use crate::dispatch;
 
 const NAME: &str = "NaiveBayes";
 
-/// Blocks of fewer rows are not worth stages.
+/// Blocks of fewer rows are processed row by row.
 const FEW_ROWS: usize = 8;
 
-/// Naive Bayes: the class of the greatest weight times likelihood, attributes taken as independent in each class.
+/// Naive Bayes: the class with the greatest weight times likelihood, where attributes are independent in each class.
 ///
-/// Numeric attributes are normal in each class (variance with `weight - 1` below), nominal ones have Laplace's
-/// probabilities `(count + 1) / (total + n_values)`; missing values are left out. A numeric attribute that was
-/// constant in a class admits that value alone. Where all classes are ruled out, their weights alone decide.
+/// Numeric attributes are normal in each class (variance with the divisor `weight - 1`), nominal ones have Laplace's
+/// probabilities `(count + 1) / (total + n_values)`; missing values are left out. A numeric attribute that was constant
+/// in a class rules out every other value. If all classes are ruled out, their weights decide.
 ///
-/// Votes are posterior probabilities; all are 0 before the first row was learnt. `V` is the number of lanes that
-/// numeric attributes fill; [`naive_bayes`] chooses it.
+/// Votes are posterior probabilities; all are 0 before the first row was learnt. `V` is the number of vectors in a
+/// row's panel (see `rows.rs`); [`naive_bayes`] chooses it.
 #[derive(Debug, Clone)]
 pub struct NaiveBayes<const V: usize> {
     schema: Schema,
@@ -27,7 +27,7 @@ pub struct NaiveBayes<const V: usize> {
     rows: Rows<V>,
 }
 
-/// A naive Bayes learner that has seen nothing.
+/// Builds an untrained naive Bayes learner.
 #[must_use]
 pub fn naive_bayes(schema: Schema) -> Box<dyn Learner> {
     with_vectors!(Layout::n_vectors(&schema, usize::MAX), V => Box::new(NaiveBayes::<V>::new(schema)))
@@ -77,7 +77,7 @@ impl<const V: usize> NaiveBayes<V> {
         }
     }
 
-    /// Vote for each tested row, learn it, and predict it again where it has a label.
+    /// Votes for each tested row, learns it, and predicts it again if it has a label.
     #[inline(always)]
     fn recheck_block(&mut self, block: &Block<'_>, rechecked: &mut [i32], votes: &mut [f64]) {
         self.rows.fill(self.models.layout(), block.x, rechecked.len());
@@ -175,7 +175,8 @@ mod tests {
     use super::*;
     use crate::randomness::{Draws, Purpose};
 
-    /// Rows of two classes; some values are constant, missing or infinite, some rows far away, unlabelled or of weight 0.
+    /// Returns rows of two classes; some values are constant, missing or infinite, some rows far away, unlabelled or of
+    /// weight 0.
     fn rows(d: usize, n: usize) -> (Vec<f64>, Vec<i32>, Vec<f64>) {
         let draws = Draws::new(5, Purpose::named("staged"), d as u64);
         let (mut x, mut y, mut weight) = (vec![], vec![], vec![]);

@@ -1,4 +1,4 @@
-//! A learner some of whose predictions are switched at random.
+//! A learner whose predictions are switched at random.
 
 use super::row_hash::row_draws;
 use super::{Learner, Schema, Step, find_winner};
@@ -18,13 +18,13 @@ pub struct NoiseFilter {
 }
 
 impl NoiseFilter {
-    /// A filter round a learner.
+    /// Wraps a learner.
     #[must_use]
     pub fn new(base: Box<dyn Learner>, probability: f64, seed: u64) -> Self {
         Self { base, probability, seed, n_learnt: 0 }
     }
 
-    /// The class to which the prediction of a row is switched, where it is.
+    /// Draws whether the prediction of a row is switched, and to which class.
     #[inline(always)]
     fn draw_switch(&self, x: &[f64], n_learnt: u64) -> Option<usize> {
         let draws = row_draws(self.seed, SWITCH, x, n_learnt);
@@ -33,7 +33,7 @@ impl NoiseFilter {
     }
 }
 
-/// Give a class the votes of the winner, and the winner those of the class; by a hair more where another had as many.
+/// Swaps the votes of a class with those of the winner, and raises them slightly if another class has as many.
 fn switch(votes: &mut [f64], class: usize) {
     match usize::try_from(find_winner(votes)) {
         Ok(before) => votes.swap(before, class),

@@ -1,73 +1,113 @@
-//! Rows made ready for the learners: numbers in padded lanes, nominal values as places in a table of counts.
+//! The memory layout of rows, and of the statistics beside them.
+//!
+//! A batch is one slice `x`, row by row; a nominal value is its code, a missing value NaN. [`Rows::fill`] copies a
+//! block of up to [`BLOCK`] rows into **panels** of numbers, which vector instructions can load, and **codes** of
+//! nominal values. With five numbers and two nominal attributes of three and two values (n2, n4):
+//!
+//! ```text
+//! x          a0  a1  n2  a3  n4  a5  a6 | a0  a1  n2  a3  n4  a5  a6 | ...      row by row, f64
+//!
+//! RowPanel   lane 0   lane 1   lane 2   lane 3
+//! vector 0     a0       a1       a3       a5        columns 0 to 3       an F64x4: 32 bytes, aligned
+//! vector 1     a6        0        0        0        column 4 and padding
+//! vector 2      -        -        -        -        not used, since V = 2
+//! vector 3      -        -        -        -        not used
+//!
+//! codes      start of n2's table + n2, start of n4's table + n4                 u32, MISSING if missing
+//! ```
+//!
+//! - A **column** is the index of a number among the numbers of a row. Column c is in lane c % 4 of vector c / 4.
+//! - A panel has `V` vectors, from 1 to [`MAX_VECTORS`]. Loops over a panel have a constant length, so they are
+//!   unrolled and stay in registers. Rows of more than 16 numbers have several panels of 4 vectors; column c is in
+//!   panel c / 16.
+//! - Padding is 0 in rows. In statistics it has the mean 0 and squared deviations of 1, so that it adds 0 to sums of
+//!   log densities and multiplies products by 1: no loop has to know where the columns end.
+//! - A leaf in a random subspace gathers its own attributes: [`Rows::gather`] writes them to the first columns.
+//!
+//! The statistics of a class have the same shape, so that a row and a class are combined vector by vector. The classes
+//! of all models (leaves) are in one array, `Models::panels`:
+//!
+//! ```text
+//! Models     model 0                                     | model 1
+//!            class 0: panel 0, ... | class 1: panel 0, ... | class 0: ...
+//!
+//! ClassPanel class (weight, observed weight, log base)   32 bytes
+//!            padding                                     32 bytes
+//!            mean      V vectors                         V * 32 bytes each
+//!            squares   V vectors                         sums of squared deviations
+//!            decays    V vectors                         -1 / (2 variance)
+//!            min, max  V vectors each                    for splits
+//!
+//! counts     n2: value 0, 1, 2, total | n4: value 0, 1, total     f64, per class
+//! ```
 
 use std::ops::Add;
 
 use super::Schema;
 use super::f64x4::{F64x4, LANES, Mask, mask_first};
 
-/// How many rows are looked at ahead.
+/// The number of rows that are processed together.
 pub(super) const BLOCK: usize = 32;
 
-/// The most lanes of a panel: numeric attributes come in panels of up to 16, so that their number is known when the
-/// code is compiled.
+/// The most vectors of a panel. Panels have up to 16 columns, so that the number of vectors is known at compile time.
 pub(super) const MAX_VECTORS: usize = 4;
 
-/// The numbers of a row that stand in one panel: always room for 16, so that a mask keeps indices in bounds.
+/// The numbers of a row in one panel: always an array of 16, so that a mask keeps indices in bounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C, align(32))]
 pub(super) struct RowPanel(pub [f64; MAX_VECTORS * LANES]);
 
 impl RowPanel {
-    /// One of its lanes.
+    /// Returns one of its vectors.
     #[inline(always)]
     pub fn vector(&self, v: usize) -> F64x4 {
         F64x4(self.0.as_chunks::<LANES>().0[v])
     }
 
-    /// Its first lanes.
+    /// Returns its first vectors.
     #[inline(always)]
     pub fn vectors<const V: usize>(&self) -> [F64x4; V] {
         std::array::from_fn(|v| self.vector(v))
     }
 
-    /// One of its lanes, to be written.
+    /// Returns one of its vectors for writing.
     #[inline(always)]
     fn vector_mut(&mut self, v: usize) -> &mut [f64; LANES] {
         &mut self.0.as_chunks_mut::<LANES>().0[v]
     }
 }
 
-/// The place of a nominal value that is missing.
+/// The code of a missing nominal value.
 pub(super) const MISSING: u32 = u32::MAX;
 
-/// Where an attribute's statistics stand.
+/// The location of an attribute's statistics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
-    /// In this numeric column.
+    /// A numeric column.
     Numeric(usize),
-    /// In this table of counts.
+    /// A nominal table.
     Nominal(usize),
 }
 
-/// A nominal attribute's part of a table of counts: one count per value, then their sum.
+/// The counts of a nominal attribute: one per value, then their sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NominalTable {
-    /// Its attribute.
+    /// The attribute.
     pub attribute: usize,
-    /// How many values it has.
+    /// The number of its values.
     pub n_values: usize,
-    /// Where its counts start.
+    /// The index of its first count.
     pub start: usize,
 }
 
 impl NominalTable {
-    /// Where the sum of its counts stands.
+    /// Returns the index of the sum of its counts.
     #[inline(always)]
     pub fn total(self) -> usize {
         self.start + self.n_values
     }
 
-    /// Returns the index of a value's count; [`MISSING`] where it is none of the values.
+    /// Returns the index of a value's count; [`MISSING`] if it is none of the values.
     #[inline(always)]
     fn code(self, value: f64) -> u32 {
         let is_known = value >= 0.0 && value < self.n_values as f64;
@@ -75,23 +115,23 @@ impl NominalTable {
     }
 }
 
-/// Which attributes are numbers and which are nominal, and where each stands.
+/// The columns of the numeric attributes and the tables of the nominal ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// Per attribute, where its statistics stand.
+    /// Per attribute, the location of its statistics.
     pub slots: Vec<Slot>,
     /// Per numeric column, its attribute.
     pub numeric: Vec<usize>,
-    /// The nominal attributes.
+    /// The tables of the nominal attributes.
     pub nominal: Vec<NominalTable>,
-    /// The length of a table of counts.
+    /// The number of counts of all tables.
     pub n_counts: usize,
-    /// How many numeric columns there is room for: all of them, or as many as a subspace has.
+    /// The number of numeric columns to store: all of them, or as many as a subspace has.
     pub n_columns: usize,
 }
 
 impl Layout {
-    /// The layout of a schema's rows.
+    /// Returns the layout of a schema's rows.
     pub fn new(schema: &Schema) -> Self {
         let mut layout = Self { slots: vec![], numeric: vec![], nominal: vec![], n_counts: 0, n_columns: 0 };
         for (attribute, &n_values) in schema.n_values.iter().enumerate() {
@@ -109,30 +149,30 @@ impl Layout {
         layout
     }
 
-    /// The layout of rows of which no more than `size` attributes are looked at.
+    /// Returns the layout of rows of which at most `size` attributes are used.
     pub fn in_subspace(schema: &Schema, size: usize) -> Self {
         let layout = Self::new(schema);
         Self { n_columns: layout.n_columns.min(size), ..layout }
     }
 
-    /// How many lanes a panel has where no more than `size` attributes are looked at.
+    /// Returns the number of vectors of a panel if at most `size` attributes are used.
     pub fn n_vectors(schema: &Schema, size: usize) -> usize {
         let n_numeric = schema.n_values.iter().filter(|&&n| n == 0).count();
         n_numeric.min(size).div_ceil(LANES).clamp(1, MAX_VECTORS)
     }
 
-    /// How many panels of `V` lanes the numeric columns fill; never 0.
+    /// Returns the number of panels of `V` vectors that the numeric columns fill; at least 1.
     pub fn n_panels<const V: usize>(&self) -> usize {
         self.n_columns.div_ceil(LANES * V).max(1)
     }
 
-    /// How many attributes a row has.
+    /// Returns the number of attributes.
     #[inline(always)]
     pub fn n_attributes(&self) -> usize {
         self.slots.len()
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
         self.slots.capacity() * size_of::<Slot>()
             + self.numeric.capacity() * size_of::<usize>()
@@ -140,13 +180,13 @@ impl Layout {
     }
 }
 
-/// How many of a number of columns stand in a panel of `V` lanes.
+/// Returns how many of `n_columns` columns are in a panel of `V` vectors.
 #[inline(always)]
 pub(super) fn columns_in_panel<const V: usize>(n_columns: usize, panel: usize) -> usize {
     n_columns.saturating_sub(panel * LANES * V).min(LANES * V)
 }
 
-/// Up to [`BLOCK`] rows made ready.
+/// Up to [`BLOCK`] rows in panels.
 #[derive(Debug, Clone)]
 pub(super) struct Rows<const V: usize> {
     n_panels: usize,
@@ -154,13 +194,13 @@ pub(super) struct Rows<const V: usize> {
     panels: Vec<RowPanel>,
     codes: Vec<u32>,
     has_missing: [bool; BLOCK],
-    /// Per lane of a row, which of its numbers are not padding.
+    /// Per panel, which numbers are not padding.
     masks: Vec<[Mask; V]>,
-    /// 0 times all numbers of the block, added up: NaN where one is missing.
+    /// The sum of 0 times all numbers of the block: NaN if one is missing or infinite.
     zeros: F64x4,
 }
 
-/// One row made ready.
+/// A row in panels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row<'a, const V: usize> {
     rows: &'a Rows<V>,
@@ -168,21 +208,21 @@ pub(super) struct Row<'a, const V: usize> {
 }
 
 impl<'a, const V: usize> Row<'a, V> {
-    /// Its numbers, padded with 0; NaN where one is missing.
+    /// Returns its numbers, padded with 0; NaN if missing.
     #[inline(always)]
     pub fn panels(self) -> &'a [RowPanel] {
         let n = self.rows.n_panels();
         &self.rows.panels[self.i * n..self.i * n + n]
     }
 
-    /// The places of its nominal values in a table of counts; [`MISSING`] where one is.
+    /// Returns the codes of its nominal values, the indices of their counts; [`MISSING`] if missing.
     #[inline(always)]
     pub fn codes(self) -> &'a [u32] {
         let n = self.rows.n_nominal;
         &self.rows.codes[self.i * n..self.i * n + n]
     }
 
-    /// Whether a value is missing.
+    /// Returns whether a value is missing.
     #[inline(always)]
     pub fn has_missing(self) -> bool {
         self.rows.has_missing[self.i % BLOCK]
@@ -190,7 +230,7 @@ impl<'a, const V: usize> Row<'a, V> {
 }
 
 impl<const V: usize> Rows<V> {
-    /// Room for a number of rows.
+    /// Allocates `n_rows` rows.
     pub fn new(layout: &Layout, n_rows: usize) -> Self {
         let (n_panels, n_numeric, n_nominal) = (layout.n_panels::<V>(), layout.numeric.len(), layout.nominal.len());
         Self {
@@ -206,7 +246,7 @@ impl<const V: usize> Rows<V> {
         }
     }
 
-    /// No room at all, to stand in while the rows are in use.
+    /// Creates an empty placeholder, for the time that the rows are moved out.
     #[inline(always)]
     pub fn empty() -> Self {
         Self {
@@ -220,7 +260,7 @@ impl<const V: usize> Rows<V> {
         }
     }
 
-    /// Make ready the first `n_rows` rows of `x`, no more than there is room for; what follows them does no harm.
+    /// Fills in the first `n_rows` rows of `x`, at most as many as are allocated; `x` may be longer.
     #[inline(always)]
     pub fn fill(&mut self, layout: &Layout, x: &[f64], n_rows: usize) {
         if self.n_nominal == 0 {
@@ -230,7 +270,7 @@ impl<const V: usize> Rows<V> {
         }
     }
 
-    /// Copy rows of numbers alone.
+    /// Copies rows of numbers only.
     #[inline(always)]
     fn fill_numeric(&mut self, d: usize, x: &[f64], n_rows: usize) {
         self.zeros = match self.masks[..] {
@@ -240,7 +280,7 @@ impl<const V: usize> Rows<V> {
         self.find_missing();
     }
 
-    /// Find the rows with gaps, and make infinite numbers missing: no statistics can hold one.
+    /// Finds the rows with missing values, and replaces infinite numbers by missing ones: statistics cannot hold them.
     #[inline(never)]
     fn find_missing(&mut self) {
         self.has_missing = [false; BLOCK];
@@ -256,13 +296,13 @@ impl<const V: usize> Rows<V> {
         }
     }
 
-    /// Sort the values of rows into numbers and places of nominal values.
+    /// Separates the values of rows into numbers and codes.
     #[inline(never)]
     fn fill_mixed(&mut self, layout: &Layout, x: &[f64], n_rows: usize) {
         for (i, x) in x.chunks_exact(layout.n_attributes()).take(n_rows).enumerate() {
             let mut missing = false;
             let panels = &mut self.panels[i * self.n_panels..(i + 1) * self.n_panels];
-            // Only L lanes of each panel are used.
+            // Only `V` vectors of each panel are used.
             let numbers = panels.iter_mut().flat_map(|panel| &mut panel.0[..V * LANES]);
             for (number, &attribute) in numbers.zip(&layout.numeric) {
                 let finite = x[attribute].is_finite();
@@ -278,7 +318,7 @@ impl<const V: usize> Rows<V> {
         }
     }
 
-    /// Make ready the given attributes of a row, the numbers among them in the first columns.
+    /// Fills in the given attributes of a row, its numbers in the first columns.
     #[inline(always)]
     pub fn gather(&mut self, i: usize, layout: &Layout, x: &[f64], attributes: &[u32]) {
         if self.n_nominal > 0 || V == MAX_VECTORS {
@@ -289,14 +329,14 @@ impl<const V: usize> Rows<V> {
             *number = x[attribute as usize];
             zeros += 0.0 * *number;
         }
-        // 0 times a number that is missing or infinite is not 0.
+        // 0 times a missing or infinite number is not 0.
         self.has_missing[i % BLOCK] = zeros != 0.0;
         if zeros != 0.0 {
             numbers.iter_mut().filter(|number| !number.is_finite()).for_each(|number| *number = f64::NAN);
         }
     }
 
-    /// The same for a row of numbers of which none is missing.
+    /// Does the same for a row of numbers without missing values.
     #[inline(always)]
     pub fn gather_complete(&mut self, i: usize, layout: &Layout, x: &[f64], attributes: &[u32]) {
         if V == MAX_VECTORS {
@@ -308,7 +348,7 @@ impl<const V: usize> Rows<V> {
         self.has_missing[i % BLOCK] = false;
     }
 
-    /// The same where attributes are nominal or many; nominal ones that are not looked at are left out.
+    /// Does the same for any attributes; the codes of nominal attributes that are not given are [`MISSING`].
     #[inline(never)]
     fn gather_mixed(&mut self, i: usize, layout: &Layout, x: &[f64], attributes: &[u32]) {
         let panels = &mut self.panels[i * self.n_panels..(i + 1) * self.n_panels];
@@ -335,37 +375,38 @@ impl<const V: usize> Rows<V> {
         self.has_missing[i % BLOCK] = missing;
     }
 
-    /// Whether no value of the block is missing; false, too, where that was not looked at.
+    /// Returns whether no value of the block is missing; also false if there are nominal attributes, which are not
+    /// checked.
     #[inline(always)]
     pub fn are_complete(&self) -> bool {
         (self.n_nominal == 0) & (self.zeros == F64x4::ZERO)
     }
 
-    /// A row.
+    /// Returns a row.
     #[inline(always)]
     pub fn row(&self, i: usize) -> Row<'_, V> {
         Row { rows: self, i }
     }
 
-    /// The numbers of all rows, panel by panel; of each row one where there are few.
+    /// Returns the panels of all rows; one per row if rows are short.
     #[inline(always)]
     pub fn panels(&self) -> &[RowPanel] {
         &self.panels
     }
 
-    /// Which rows have gaps, where one may have any.
+    /// Returns which rows have missing values; `None` if no row has any.
     #[inline(always)]
     pub fn missing_rows(&self) -> Option<&[bool; BLOCK]> {
         if self.are_complete() { None } else { Some(&self.has_missing) }
     }
 
-    /// The number of panels, known to the compiler where a row is short.
+    /// Returns the number of panels per row, known to the compiler if rows are short.
     #[inline(always)]
     fn n_panels(&self) -> usize {
         if V < MAX_VECTORS { 1 } else { self.n_panels }
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
         self.panels.capacity() * size_of::<RowPanel>()
             + self.codes.capacity() * size_of::<u32>()
@@ -373,14 +414,14 @@ impl<const V: usize> Rows<V> {
     }
 }
 
-/// Copy rows that fill one panel into lanes, padded with 0; gives 0 times each value, added up: NaN where one is not
+/// Copies rows that fill one panel, padded with 0; returns the sum of 0 times each value, which is NaN unless all are
 /// finite.
 #[inline(always)]
 fn copy_short_rows<const V: usize>(panels: &mut [RowPanel], masks: &[Mask; V], x: &[f64], d: usize) -> F64x4 {
     let mut zeros = [F64x4::ZERO; V];
     let (mut rest, d) = (x, d.clamp(1, V * LANES));
     let mut panels = panels.iter_mut();
-    // What follows a row is the next one, which the masks hide, unless all ends there.
+    // A row is followed by the next one, which the masks clear, except at the end of the batch.
     while let Some(vectors) = rest.as_chunks::<LANES>().0.first_chunk::<V>() {
         let Some(panel) = panels.next() else { break };
         zeros = copy_panel(panel, masks, vectors, zeros);
@@ -392,7 +433,7 @@ fn copy_short_rows<const V: usize>(panels: &mut [RowPanel], masks: &[Mask; V], x
     zeros.into_iter().fold(F64x4::ZERO, F64x4::add)
 }
 
-/// The same for rows of any length.
+/// Does the same for rows of any length.
 #[inline(always)]
 fn copy_long_rows<const V: usize>(panels: &mut [RowPanel], masks: &[[Mask; V]], x: &[f64], d: usize) -> F64x4 {
     let mut zeros = [F64x4::ZERO; V];
@@ -408,8 +449,8 @@ fn copy_long_rows<const V: usize>(panels: &mut [RowPanel], masks: &[[Mask; V]], 
     zeros.into_iter().fold(F64x4::ZERO, F64x4::add)
 }
 
-/// Copy the numbers of a row that fill one panel, adding 0 times each to a sum per lane: one sum alone would be a long
-/// chain of additions to wait for.
+/// Copies the numbers of a row that fill one panel, and adds 0 times each to one sum per vector: a single sum would be
+/// a long chain of additions.
 #[inline(always)]
 fn copy_panel<const V: usize>(
     panel: &mut RowPanel,
@@ -425,7 +466,7 @@ fn copy_panel<const V: usize>(
     zeros
 }
 
-/// The same where not enough follows.
+/// Does the same for the end of the batch, which is shorter than a panel.
 #[cold]
 #[inline(never)]
 fn copy_last_panel<const V: usize>(

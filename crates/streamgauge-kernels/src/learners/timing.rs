@@ -1,20 +1,20 @@
-//! Rows one by one, each timed: what a prediction costs, and what learning does.
+//! Timing of each row, separately for predicting and learning.
 
 use std::sync::OnceLock;
 use std::time::Instant;
 
 use super::{ABSTAINED, Learner, Step, find_winner};
 
-/// How long each row of a step took, in nanoseconds.
+/// The time that each row of a step took, in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timings {
-    /// To predict it; 0 where it was not tested.
+    /// The time to predict it; 0 if it was not tested.
     pub predict: Vec<u64>,
-    /// To learn it; 0 where it was not learnt.
+    /// The time to learn it; 0 if it was not learnt.
     pub learn: Vec<u64>,
 }
 
-/// As [`Learner::interleave`], row by row with a look at the clock before and after each part.
+/// Does the same as [`Learner::interleave`], row by row, and times both parts of each row.
 pub fn interleave_timed(
     learner: &mut dyn Learner,
     step: &Step<'_>,
@@ -47,13 +47,13 @@ pub fn interleave_timed(
     timings
 }
 
-/// Nanoseconds since a look at the clock, less what a look costs; never 0, which stands for nothing done.
+/// Returns the nanoseconds since a time, minus the overhead of the clock; never 0, which means not done.
 fn elapsed_since(started: Instant) -> u64 {
     let taken = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
     taken.saturating_sub(clock_overhead()).max(1)
 }
 
-/// The least time that two looks at the clock lie apart.
+/// Returns the least time between two readings of the clock.
 fn clock_overhead() -> u64 {
     static COST: OnceLock<u64> = OnceLock::new();
     *COST.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! A member: the model that votes, the one that grows in the background, and what watches over both.
+//! A member: its model, a background model, and the drift detectors of both.
 
 use super::model::{Model, ModelBuilder};
 use crate::KernelError;
@@ -7,14 +7,13 @@ use crate::codec::{Reader, Writer};
 use crate::learners::{ABSTAINED, Step, find_winner};
 use crate::randomness::{Draws, Poisson, Purpose};
 
-/// The weights with which members learn rows.
+/// The purpose of the draws of weights.
 const WEIGHT: Purpose = Purpose::named("renewed weight");
 
-/// The most rows between two looks at the windows: they are checked after every 32 values.
+/// The most rows between two checks of the windows, which are checked after every 32 values.
 const BLOCK: usize = 32;
 
-/// With which share of a full vote a member votes that has not been right yet: MOA counts it 1 where others count
-/// their accuracy in percent.
+/// The vote weight of a member without a correct prediction: MOA uses 1 where others have their accuracy in percent.
 const INITIAL_VOTE_WEIGHT: f64 = 0.01;
 
 /// A member of the ensemble.
@@ -22,44 +21,44 @@ pub(super) struct Member {
     number: usize,
     model: Model,
     background: Option<Model>,
-    /// The weight of the rows that the model has been tested on, and of those that it got right.
+    /// The weight of the rows on which the model was tested, and of those it predicted correctly.
     tested_weight: f64,
     correct_weight: f64,
     warning: Option<AdaptiveWindow>,
     drift: Option<AdaptiveWindow>,
-    /// How many models it has made.
+    /// The number of models built so far.
     n_built: u64,
     pub n_warnings: u64,
     pub n_drifts: u64,
 }
 
-/// Rows that all members take one after the other.
+/// Rows that the members process, one member after the other.
 pub(super) struct Chunk<'a> {
     pub step: Step<'a>,
-    /// How many attributes a row has.
+    /// The number of attributes.
     pub d: usize,
     pub n_classes: usize,
-    /// Per row the weight to be learnt with, before it is multiplied by a random number.
+    /// Per row, the weight to learn with, before it is multiplied by a Poisson number.
     pub weights: &'a [f64],
-    /// Which rows members must predict: those that are tested or learnt.
+    /// The rows that members must predict: those that are tested or learnt.
     pub to_predict: &'a [bool],
     /// The number of rows learnt before.
     pub n_learnt: u64,
 }
 
-/// Room to work in, used by one member after the other.
+/// Buffers that the members share.
 #[derive(Default)]
 pub(super) struct Scratch {
-    /// Per row the weight with which the member learns.
+    /// Per row, the weight with which the member learns.
     weights: Vec<f64>,
-    /// The votes for the rows of a block, before they are learnt.
+    /// The votes for the rows of a block, before learning.
     votes: Vec<f64>,
-    /// The predictions of the same rows, after they were learnt.
+    /// The predictions of the same rows, after learning.
     rechecked: Vec<i32>,
 }
 
 impl Member {
-    /// A member that has seen nothing.
+    /// Creates an untrained member.
     pub fn new(builder: &ModelBuilder<'_>, number: usize, attributes: Option<Vec<u32>>) -> Result<Self, KernelError> {
         let window = |delta: Option<f64>| delta.map(|delta| AdaptiveWindow::binary(Settings::new(delta))).transpose();
         Ok(Self {
@@ -76,17 +75,17 @@ impl Member {
         })
     }
 
-    /// The model that votes.
+    /// Returns the model that votes.
     pub fn model(&self) -> &Model {
         &self.model
     }
 
-    /// The model in the background.
+    /// Returns the background model.
     pub fn background(&self) -> Option<&Model> {
         self.background.as_ref()
     }
 
-    /// With which weight it votes.
+    /// Returns the weight of its votes.
     #[inline(always)]
     fn vote_weight(&self, weighted: bool) -> f64 {
         if !weighted {
@@ -98,7 +97,7 @@ impl Member {
         }
     }
 
-    /// Add its votes for rows to those of the others.
+    /// Adds its votes for rows to `combined`.
     pub fn predict(&self, builder: &ModelBuilder<'_>, x: &[f64], votes: &mut [f64], combined: &mut [f64]) {
         self.model.learner.predict(&self.model.view(x, builder.schema.n_attributes()), votes);
         let (n_classes, vote_weight) = (builder.schema.n_classes, self.vote_weight(builder.options.weighted_votes));
@@ -107,9 +106,10 @@ impl Member {
         }
     }
 
-    /// Test and learn a stretch of rows, adding its votes to those of the others.
+    /// Predicts and learns a chunk of rows, and adds its votes to `combined`.
     ///
-    /// The windows are checked after every 32 values alone, so that up to there the model can take rows by itself.
+    /// The windows are only checked after every 32 values, so that the model can process all rows up to a check in one
+    /// block.
     pub fn interleave(
         &mut self,
         builder: &ModelBuilder<'_>,
@@ -143,7 +143,7 @@ impl Member {
         }
     }
 
-    /// Write the weights with which it learns: those of the rows times a random number.
+    /// Writes the weights with which it learns: those of the rows times Poisson numbers.
     fn draw_weights(&self, seed: u64, poisson: Option<&Poisson>, chunk: &Chunk<'_>, weights: &mut Vec<f64>) {
         weights.clear();
         weights.extend_from_slice(chunk.weights);
@@ -157,7 +157,7 @@ impl Member {
         }
     }
 
-    /// How many rows there are up to the one after which the windows are checked, [`BLOCK`] at most.
+    /// Returns the number of rows up to the next check of the windows, at most [`BLOCK`].
     fn block_length(&self, weights: &[f64]) -> usize {
         let windows = [&self.warning, &self.drift].into_iter().flatten();
         let mut left = windows.map(AdaptiveWindow::until_check).min().unwrap_or(BLOCK);
@@ -172,7 +172,7 @@ impl Member {
         length
     }
 
-    /// Add the votes for rows to those of the others, and count how often they were right.
+    /// Adds the votes for rows to `combined`, and counts correct predictions.
     fn count(
         &mut self,
         builder: &ModelBuilder<'_>,
@@ -181,7 +181,7 @@ impl Member {
         votes: &[f64],
         combined: &mut [f64],
     ) {
-        // The compiler makes a loop of its own of the case that is most frequent.
+        // Lets the compiler specialise the loop for the most frequent case.
         match chunk.n_classes {
             2 => self.count_inlined(2, builder, chunk, rows, votes, combined),
             n_classes => self.count_inlined(n_classes, builder, chunk, rows, votes, combined),
@@ -231,7 +231,8 @@ impl Member {
         background.learn(&x, &chunk.step.y[rows], weights, &[false; BLOCK][..n], &mut [ABSTAINED; BLOCK][..n]);
     }
 
-    /// Show the windows what it still gets wrong of the rows it has learnt; whether the model gave way to another.
+    /// Adds the errors of the learnt rows, rechecked after learning, to the windows; returns whether the model was
+    /// replaced.
     fn update_detectors(&mut self, builder: &ModelBuilder<'_>, y: &[i32], weights: &[f64], rechecked: &[i32]) -> bool {
         let (mut errors, mut n) = ([0.0; BLOCK], 0);
         for ((&y, &weight), &prediction) in y.iter().zip(weights).zip(rechecked) {
@@ -250,7 +251,7 @@ impl Member {
         drifts
     }
 
-    /// Start a model in the background.
+    /// Starts a background model.
     fn start_background(&mut self, builder: &ModelBuilder<'_>) {
         self.n_warnings += 1;
         self.background = self.build_next(builder);
@@ -259,7 +260,7 @@ impl Member {
         }
     }
 
-    /// Let the background take over, or start anew.
+    /// Replaces the model by the background model, or by a new one.
     fn replace_model(&mut self, builder: &ModelBuilder<'_>) {
         self.n_drifts += 1;
         let fresh = self.background.take().or_else(|| self.build_next(builder));
@@ -272,14 +273,14 @@ impl Member {
         }
     }
 
-    /// Make a model. Only Python code can fail to build what it has built before, and its exception reaches the
-    /// caller otherwise.
+    /// Builds a model; `None` if that fails. Only Python code can fail to build what it has built before, and its
+    /// exception reaches the caller another way.
     fn build_next(&mut self, builder: &ModelBuilder<'_>) -> Option<Model> {
         self.n_built += 1;
         builder.build(self.number, self.n_built - 1).ok()
     }
 
-    /// Write it.
+    /// Writes the state.
     pub fn save(&self, writer: &mut Writer) {
         for number in [self.n_built, self.n_warnings, self.n_drifts, u64::from(self.background.is_some())] {
             writer.u64(number);
@@ -295,7 +296,7 @@ impl Member {
         }
     }
 
-    /// Read a member built alike.
+    /// Reads the state of a member with the same options.
     pub fn load(&self, builder: &ModelBuilder<'_>, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
         let (n_built, n_warnings, n_drifts) = (reader.u64()?, reader.u64()?, reader.u64()?);
         let has_background = reader.u64()? != 0;
@@ -318,7 +319,7 @@ impl Member {
         })
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
         let windows = [&self.warning, &self.drift].into_iter().flatten();
         let models = [Some(&self.model), self.background.as_ref()].into_iter().flatten();
@@ -327,15 +328,15 @@ impl Member {
     }
 }
 
-/// Show errors to a window, which is checked at the last of them or not at all; whether it drops the past because there
-/// are more now.
+/// Adds errors to a window, which is checked after the last one or not at all; returns whether it drops old values
+/// because the error has risen.
 fn has_risen(window: &mut Option<AdaptiveWindow>, errors: &[f64]) -> bool {
     let Some(window) = window else { return false };
     let before = (window.total() + errors.iter().sum::<f64>()) / (window.width() + errors.len() as u64) as f64;
     window.extend_binary(errors, &mut ()) > 0 && window.mean() > before
 }
 
-/// Add a member's votes for one row, scaled to a sum of `vote_weight`.
+/// Adds a member's votes for one row, scaled to a sum of `vote_weight`.
 #[inline(always)]
 fn add_share(votes: &[f64], vote_weight: f64, combined: &mut [f64]) {
     let sum: f64 = votes.iter().sum();

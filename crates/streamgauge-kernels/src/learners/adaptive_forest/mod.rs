@@ -1,6 +1,7 @@
-//! Ensembles whose members are renewed when they get worse: the adaptive random forest, streaming random patches.
+//! Ensembles that replace members whose error rises: the adaptive random forest and streaming random patches.
 //!
 //! H. M. Gomes et al., Adaptive random forests for evolving data stream classification, Machine Learning 106, 2017.
+//!
 //! H. M. Gomes, J. Read and A. Bifet, Streaming random patches for evolving data stream classification, ICDM 2019.
 
 use std::sync::Arc;
@@ -23,22 +24,22 @@ use member::{Chunk, Member, Scratch};
 use model::ModelBuilder;
 pub use options::AdaptiveForestOptions;
 
-/// About how many votes a member adds before the next one does: rows and votes come one after the other from wherever
-/// they are, but a model is jumped about in, and should stay in the cache.
+/// The approximate number of votes that a member adds before the next one does. Rows and votes are read in sequence,
+/// but a model is accessed at random and should stay in the cache.
 const CHUNK_VOTES: usize = 32_768;
-/// How often to draw again what another member already sees.
+/// The most draws of a subspace that no other member has.
 const MAX_DRAWS: u64 = 100;
 
-/// An ensemble whose members are renewed when they get worse.
+/// An ensemble that replaces members whose error rises.
 ///
-/// - Each member learns each row with its own Poisson weight, and may see some of the attributes only.
-/// - Two ADWIN windows per member watch whether it still errs about a row that it has just learnt. When the first one
-///   drops its past because there are more errors now, a new learner starts in the background; when the second one
-///   does, the background learner, or a new one where there is none, takes the member's place.
-/// - The votes of a member, scaled to a sum of 1, count with its accuracy since it took its place.
+/// - Each member learns each row with its own Poisson weight, and may use a subset of the attributes.
+/// - Two ADWIN windows per member monitor its errors on rows that it has just learnt. When the first one drops old
+///   values because the error has risen, a new learner starts in the background; when the second one does, the
+///   background learner, or a new one, replaces the member's model.
+/// - The votes of a member, scaled to a sum of 1, are weighted by its accuracy since its model was installed.
 ///
-/// Members do not influence each other, so each takes a long stretch of rows before the next one does: its model
-/// stays in the cache. Votes add up to 1; all are 0 before the first row was learnt.
+/// Members are independent, so each processes a long chunk of rows before the next one does: its model stays in the
+/// cache. Votes add up to 1; all are 0 before the first row was learnt.
 pub struct AdaptiveForest {
     name: &'static str,
     schema: Schema,
@@ -47,14 +48,15 @@ pub struct AdaptiveForest {
     seed: u64,
     poisson: Option<Poisson>,
     members: Vec<Member>,
-    /// How many rows have been learnt.
+    /// The number of rows learnt.
     n_learnt: u64,
 }
 
-/// An adaptive random forest: Hoeffding trees whose leaves look at random subspaces of so many attributes.
+/// Builds an adaptive random forest: Hoeffding trees whose leaves use random subspaces of `subspace` attributes.
 ///
 /// # Errors
-/// [`KernelError::Option`] where an option is outside its range.
+/// [`KernelError::Option`] if a leaf does not fit into the memory of a tree, or an option of a window or a Poisson
+/// distribution is outside its range.
 pub fn adaptive_random_forest(
     schema: Schema,
     options: AdaptiveForestOptions,
@@ -69,10 +71,11 @@ pub fn adaptive_random_forest(
     AdaptiveForest::new("AdaptiveRandomForest", schema, options, Arc::new(build), seed)
 }
 
-/// Streaming random patches: learners of any kind that see random subspaces of the attributes.
+/// Builds streaming random patches: learners of any kind over random subspaces of the attributes.
 ///
 /// # Errors
-/// [`KernelError`] where an option is outside its range, or a member cannot be built.
+/// [`KernelError`] if a member cannot be built, or an option of a window or a Poisson distribution is outside its
+/// range.
 pub fn streaming_random_patches(
     schema: Schema,
     options: AdaptiveForestOptions,
@@ -108,7 +111,7 @@ impl AdaptiveForest {
         (CHUNK_VOTES / self.schema.n_classes.max(1)).clamp(64, 16_384)
     }
 
-    /// Let one member after the other take a stretch of rows.
+    /// Processes a chunk of rows, one member after the other.
     fn interleave_chunk(
         &mut self,
         step: &Step<'_>,
@@ -136,9 +139,9 @@ impl AdaptiveForest {
     }
 }
 
-/// What a member sees at first: as far as possible not the same as another one.
+/// Draws the first subspace of a member, if possible one that no other member has.
 fn draw_first_subspace(builder: &ModelBuilder<'_>, number: usize, members: &[Member]) -> Option<Vec<u32>> {
-    // Addresses far from those of the models that a member will make later.
+    // Addresses far from those of the models that a member builds later.
     let drawn = (0..MAX_DRAWS).map(|n| builder.draw_subspace(number, u64::MAX - n));
     let is_new = |attributes: &Option<Vec<u32>>| members.iter().all(|member| &member.model().attributes != attributes);
     drawn.into_iter().find(is_new).unwrap_or_else(|| builder.draw_subspace(number, u64::MAX))

@@ -1,17 +1,17 @@
-//! The options of an ensemble whose members are renewed.
+//! The options of an adaptive forest. Their ranges are checked in Python.
 
-/// The options of an ensemble whose members are renewed when they get worse.
+/// The options of an ensemble that replaces members whose error rises.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AdaptiveForestOptions {
-    /// How many members there are.
+    /// The number of members.
     pub n_members: usize,
-    /// The mean of the Poisson weights with which members learn; `None` gives each row its own weight.
+    /// The mean of the Poisson weights with which members learn; `None` for the weights of the rows.
     pub mean_weight: Option<f64>,
-    /// How many attributes each member sees; `None` shows all of them.
+    /// The number of attributes of each member; `None` for all.
     pub member_subspace: Option<usize>,
-    /// The significance of a change that makes a background learner start; `None` has none.
+    /// The significance level of a change that starts a background learner; `None` for no background learners.
     pub warning_delta: Option<f64>,
-    /// The significance of a change that makes a member give way; `None` lets it stay for ever.
+    /// The significance level of a change that replaces a member; `None` for no replacement.
     pub drift_delta: Option<f64>,
     /// Whether members vote with their accuracy.
     pub weighted_votes: bool,

@@ -1,4 +1,4 @@
-//! What a renewed ensemble promises, whatever its members are.
+//! Properties of an adaptive forest, whatever its members are.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn bayes() -> Arc<dyn Factory> {
     Arc::new(|schema: &Schema, _seed: u64| -> Result<Box<dyn Learner>, KernelError> { Ok(naive_bayes(schema.clone())) })
 }
 
-/// Rows whose class is told by the first number; the other way round from the middle on.
+/// Returns rows whose class depends on the first number; reversed in the second half.
 fn rows(n: usize) -> (Vec<f64>, Vec<i32>) {
     let draws = Draws::new(3, Purpose::named("rows"), 0);
     let (mut x, mut y) = (vec![], vec![]);
@@ -77,7 +77,7 @@ fn members_have_distinct_subspaces_unless_they_use_all_attributes() {
         assert!(pairs[..i].iter().all(|other| other != pair));
     }
     assert!(seen(Some(4)).iter().chain(&seen(None)).all(Option::is_none));
-    // There are but four subspaces of three, so that the fifth member must share one.
+    // There are only four subspaces of three, so that the fifth member shares one.
     assert_eq!(seen(Some(3)).len(), 5);
 }
 

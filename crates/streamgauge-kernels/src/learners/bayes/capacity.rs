@@ -1,21 +1,21 @@
-//! The room that models take, and models that come and go.
+//! The capacity of columns, and the removal of models.
 
 use super::gaussian::ClassPanel;
 use super::{F64x4, ModelSummary, Models, Subspaces};
 
-/// Give a column room for `length` values, no less and, as far as it holds no more than that, no more.
+/// Sets the capacity of a column to `length` values, or to its length if that is greater.
 pub(in crate::learners) fn set_capacity<T>(column: &mut Vec<T>, length: usize) {
     column.shrink_to(length);
     column.reserve_exact(length.saturating_sub(column.len()));
 }
 
-/// Returns the capacity of a column that must hold `length` values and may grow: a quarter more, since models live long
-/// and are rarely added.
+/// Returns the capacity for a column that must hold `length` values and may grow: a quarter more, since models live
+/// long and are rarely added.
 pub(in crate::learners) fn grown_capacity(length: usize) -> usize {
     length + length / 4
 }
 
-/// Extends a column to `length` values, with the [`grown_capacity`] where it has to be reallocated.
+/// Extends a column to `length` values, to the [`grown_capacity`] if it has to be reallocated.
 pub(in crate::learners) fn grow_column<T: Clone>(column: &mut Vec<T>, length: usize, value: T) {
     if length > column.capacity() {
         column.reserve_exact(grown_capacity(length) - column.len());
@@ -24,30 +24,32 @@ pub(in crate::learners) fn grow_column<T: Clone>(column: &mut Vec<T>, length: us
 }
 
 impl<const V: usize> Models<V> {
-    /// Keep a bit for each attribute of each model that says whether it is looked at; to be asked for before any model.
+    /// Keeps a bit per model and attribute that tells whether it is ignored; to be called before the first model is
+    /// added.
     pub fn track_ignored(&mut self) {
         self.n_words = self.layout.n_attributes().div_ceil(u64::BITS as usize);
     }
 
-    /// Whether an attribute is no longer looked at in a model.
+    /// Returns whether a model ignores an attribute in its splits.
     #[inline(always)]
     pub fn is_ignored(&self, model: usize, attribute: usize) -> bool {
         self.n_words > 0 && self.ignored[model * self.n_words + attribute / 64] >> (attribute % 64) & 1 == 1
     }
 
-    /// No longer look at an attribute in a model.
+    /// Makes a model ignore an attribute in its splits.
     pub fn ignore(&mut self, model: usize, attribute: usize) {
         if self.n_words > 0 {
             self.ignored[model * self.n_words + attribute / 64] |= 1 << (attribute % 64);
         }
     }
 
-    /// Whether a value was missing in any row so far, so that the weights of columns are kept.
+    /// Returns whether a value was missing in any row so far, so that the weights of columns are kept.
     pub fn tracks_missing(&self) -> bool {
         !self.known_weights.is_empty()
     }
 
-    /// The bytes that a model takes, with the weights of its columns where those are kept or asked for.
+    /// Returns the heap size of a model in bytes, including the weights of its columns if `with_missing` or if they are
+    /// kept.
     pub fn bytes_per_entry(&self, with_missing: bool) -> usize {
         let missing_bytes = if with_missing || self.tracks_missing() { size_of::<[F64x4; V]>() } else { 0 };
         size_of::<ModelSummary>()
@@ -57,7 +59,7 @@ impl<const V: usize> Models<V> {
             + self.n_classes * self.layout.n_counts * 2 * size_of::<f64>()
     }
 
-    /// Hold room for so many models, and no more than that unless there are more.
+    /// Sets the capacity to `n_models` models, or to the length if that is greater.
     pub fn set_capacity(&mut self, n_models: usize) {
         let n = n_models * self.n_classes;
         set_capacity(&mut self.summaries, n_models);
@@ -73,7 +75,7 @@ impl<const V: usize> Models<V> {
         }
     }
 
-    /// Keep only the models that are marked, in their order.
+    /// Keeps only the marked models, in their order.
     pub fn retain(&mut self, kept: &[bool]) {
         let (n, n_panels, n_counts) = (self.n_classes, self.n_panels, self.layout.n_counts);
         retain_blocks(&mut self.summaries, kept, 1);
@@ -88,7 +90,7 @@ impl<const V: usize> Models<V> {
     }
 }
 
-/// Keep the marked blocks of a column, in their order.
+/// Keeps only the marked blocks of a column, in their order.
 pub(in crate::learners) fn retain_blocks<T: Copy>(column: &mut Vec<T>, kept: &[bool], block: usize) {
     let mut to = 0;
     for (from, _) in kept.iter().enumerate().filter(|(_, kept)| **kept) {

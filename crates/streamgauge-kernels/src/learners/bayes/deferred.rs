@@ -1,8 +1,9 @@
-//! Rows whose predictions wait until the logarithms that they need are taken, for many rows at once.
+//! Rows whose predictions are deferred until their logarithms are taken, for many rows at once.
 //!
-//! To learn a row takes a long chain of operations, the logarithm at its end, and the next row's chain does not fit into
-//! the processor's window beside it. But the next row only needs the first links, the means and decays; the logarithms
-//! are needed to compare classes, which nothing waits for. So they are put off, and then taken side by side.
+//! Learning a row is a long chain of dependent operations with a logarithm at its end, too long for the processor to
+//! overlap it with the next row's chain. But the next row only depends on the first part, the means and decays; the
+//! logarithms are needed for comparing classes, on which nothing depends. So they are deferred and computed in
+//! parallel.
 
 use std::ops::Range;
 
@@ -13,29 +14,30 @@ use crate::learners::ABSTAINED;
 use crate::learners::f64x4::{F64x4, LANES};
 use crate::learners::rows::{BLOCK, RowPanel};
 
-/// The two classes of a model, most streams having no more.
+/// The two classes of a model; most streams have no more.
 pub(in crate::learners) type ClassPair<const V: usize> = [ClassPanel<V>; 2];
 
-/// Rows of a block that were learnt but not yet predicted, each in its place.
+/// The rows of a block that are learnt but not yet predicted, indexed by row.
 #[derive(Debug, Clone)]
 pub(in crate::learners) struct DeferredRows {
-    /// The majority of its model before it.
+    /// The majority of the model before the row.
     majorities: [i32; BLOCK],
-    /// The weight of its class after it, and that which was observed less 1.
+    /// The weight of the row's class after it, and its degrees of freedom: the observed weight minus 1.
     weights: [f64; BLOCK],
     dofs: [f64; BLOCK],
-    /// The product of the squared deviations of its class after it.
+    /// The product of the squared deviations of the row's class after it.
     products: [f64; BLOCK],
-    /// Per class, the sum of the logarithms of the densities before it.
+    /// Per class, the sum of the log densities before the row.
     sums: [[f64; BLOCK]; 2],
-    /// The same of the last rows, lane by lane.
+    /// The same sums of the last four rows, lane by lane.
     vectors: [[F64x4; LANES]; 2],
-    /// Once it is settled: the part of the log-likelihood of its class after it that does not depend on a row.
+    /// The part of the log-likelihood of the row's class after it that does not depend on a row; set by
+    /// [`DeferredRows::take_logarithms`].
     log_bases: [f64; BLOCK],
 }
 
 impl DeferredRows {
-    /// No rows.
+    /// Creates an empty buffer.
     pub fn new() -> Self {
         Self {
             majorities: [ABSTAINED; BLOCK],
@@ -48,9 +50,9 @@ impl DeferredRows {
         }
     }
 
-    /// Let the prediction of a row without gaps wait, and learn it where its weight is above 0.
+    /// Defers the prediction of a row without missing values, and learns it if its weight is above 0.
     ///
-    /// False where what it changed cannot wait: it must be settled and its class refreshed at once.
+    /// Returns false if its class must be refreshed at once: then all rows up to this one must be predicted first.
     #[inline(always)]
     pub fn learn<const V: usize>(
         &mut self,
@@ -61,7 +63,7 @@ impl DeferredRows {
         (label, weight): (i32, f64),
     ) -> bool {
         let (i, x) = (i % BLOCK, &x.vectors());
-        // Kept for nobody: without a place for all four numbers the compiler works out one after the other.
+        // Stored only to make the compiler keep all four lanes in one vector.
         for (panel, vectors) in pair.iter().zip(&mut self.vectors) {
             vectors[i % LANES] = panel.add_log_densities(x, F64x4::ZERO);
         }
@@ -86,7 +88,7 @@ impl DeferredRows {
         has_variance(&class) && is_safe(products, inverses)
     }
 
-    /// Take the logarithms of rows.
+    /// Computes the logarithms of rows.
     #[inline(always)]
     pub fn take_logarithms(&mut self, rows: Range<usize>, n_columns: usize) {
         let fours = rows.start / LANES..rows.end.div_ceil(LANES).min(BLOCK / LANES);
@@ -98,14 +100,14 @@ impl DeferredRows {
         }
     }
 
-    /// The majority at a row's model before it.
+    /// Returns the majority of a row's model before the row.
     #[inline(always)]
     pub fn majority(&self, i: usize) -> i32 {
         self.majorities[i % BLOCK]
     }
 
-    /// The logarithms of the classes' weights times the likelihood of a settled row. Rows of a model must be asked for in
-    /// their order: what it changed is then made known to those that follow.
+    /// Returns the log-likelihoods of a row, including the classes' weights, and applies what it changed to its class.
+    /// The rows of a model must be finished in their order.
     #[inline(always)]
     pub fn finish_row<const V: usize>(
         &self,
@@ -120,26 +122,27 @@ impl DeferredRows {
         logs
     }
 
-    /// The part of the log-likelihood of a row's class after it that does not depend on a row.
+    /// Returns the part of the log-likelihood of a row's class after the row that does not depend on a row.
     #[inline(always)]
     pub fn log_base(&self, i: usize) -> f64 {
         self.log_bases[i % BLOCK]
     }
 }
 
-/// The likelier of two classes, the first of equals; `otherwise` where both are ruled out. And the greater logarithm.
+/// Returns the likelier of two classes, the first of equals, or `otherwise` if both are ruled out; and the greater
+/// log-likelihood.
 #[inline(always)]
 pub(in crate::learners) fn find_likelier([first, second]: [f64; 2], otherwise: i32) -> (i32, f64) {
     let most = if second > first { second } else { first };
     if most > RULED_OUT {
-        // As a number: a branch on which of the two wins would be guessed wrong.
+        // A conversion: a branch on the winner would be mispredicted.
         (i32::from(second > first), most)
     } else {
         rule_out_both(otherwise)
     }
 }
 
-/// A function of its own, so that the compiler makes a branch of it, which is guessed right.
+/// Returns `otherwise`. Not inlined, so that the compiler emits a branch, which is predicted well.
 #[cold]
 #[inline(never)]
 fn rule_out_both(otherwise: i32) -> (i32, f64) {
@@ -147,17 +150,18 @@ fn rule_out_both(otherwise: i32) -> (i32, f64) {
 }
 
 impl<const V: usize> Models<V> {
-    /// Whether rows without gaps can wait at models: where there are two classes, and no more numbers than fill a panel.
+    /// Returns whether rows without missing values can be deferred: there are two classes, and the attributes are
+    /// numbers that fill one panel.
     #[inline(always)]
     pub fn has_two_class_path(&self) -> bool {
         (self.n_panels() == 1) & (self.layout.n_counts == 0) & (self.n_classes == 2) & self.known_weights.is_empty()
     }
 
-    /// All models of two classes: what each knows, and the classes.
+    /// Returns all models of two classes: their summaries and classes.
     #[inline(always)]
     pub fn class_pairs(&mut self) -> (&mut [ModelSummary], &mut [ClassPair<V>]) {
         let pairs = self.panels.as_chunks_mut::<2>().0;
-        // Of one length, so that one check is enough.
+        // Both have the same length, so that one bounds check is enough.
         let n = pairs.len().min(self.summaries.len());
         (&mut self.summaries[..n], &mut pairs[..n])
     }

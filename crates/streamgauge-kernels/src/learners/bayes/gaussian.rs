@@ -4,57 +4,58 @@ use crate::learners::f64x4::{F64x4, LANES};
 use crate::learners::rows::RowPanel;
 use crate::learners::vector_math::{HALF_LN_2PI, ln, ln_of_weight};
 
-/// Stands for -1/(2 variance) where the variance is 0: any value but the mean is then as good as impossible.
+/// Stands for -1/(2 variance) if the variance is 0: any value but the mean is ruled out.
 pub(super) const POINT_DECAY: f64 = -1e300;
 
-/// The least variance that is told apart from 0.
+/// Variances up to this count as 0.
 const MIN_VARIANCE: f64 = 1e-290;
 
-/// What is known of a class beside its attributes.
+/// The statistics of a class, apart from its attributes.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(32))]
 pub(in crate::learners) struct Class {
-    /// Its weight, that which the model was made with included.
+    /// Its weight, including the initial weight of the model.
     pub weight: f64,
-    /// The weight of the rows it has observed.
+    /// The weight of the observed rows.
     pub observed: f64,
-    /// The part of its log-likelihood that does not depend on the row, nominal attributes apart.
+    /// The part of its log-likelihood that does not depend on the row, without nominal attributes.
     pub log_base: f64,
-    /// Whether a value was missing in a row it has observed: the weights of its columns then differ.
+    /// Whether a value was missing in an observed row, so that the weights of its columns differ.
     pub has_missing: bool,
 }
 
 impl Class {
-    /// A class of the given weight that has observed nothing.
+    /// Creates a class of the given weight without observed rows.
     pub fn new(weight: f64) -> Self {
         let log_base = if weight > 0.0 { ln_of_weight(weight) } else { f64::NEG_INFINITY };
         Self { weight, observed: 0.0, log_base, has_missing: false }
     }
 }
 
-/// Up to `4 V` columns of one class: their means, squared deviations and ranges.
+/// Up to `4 V` columns of one class: their means, squared deviations and ranges, in the layout of
+/// [`rows`](crate::learners::rows).
 ///
-/// A column of padding has value 0 and squared deviations 1 for ever, which changes neither sums nor products.
+/// A padding column has the value 0 and squared deviations of 1, which change neither sums nor products.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(in crate::learners) struct ClassPanel<const V: usize> {
-    /// What is known of the class itself; that of a class's first panel counts.
+    /// The statistics of the class itself; only those in its first panel count.
     pub class: Class,
-    /// Keeps panels from lying powers of two apart, where a processor takes a store to one for a load from another.
+    /// Keeps the distance of panels from being a power of two, which causes false store-to-load dependencies.
     _padding: F64x4,
     pub moments: Moments<V>,
-    /// Kept ready because prediction needs them far more often than they change.
+    /// Stored, since predictions read them far more often than they change.
     pub decays: Decays<V>,
     min: [F64x4; V],
     max: [F64x4; V],
 }
 
-/// The means of up to `4 V` columns, and their squared deviations.
+/// The means and squared deviations of up to `4 V` columns.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(in crate::learners) struct Moments<const V: usize> {
     mean: [F64x4; V],
-    /// Sums of the weighted squared deviations from the mean.
+    /// The sums of the weighted squared deviations from the mean.
     squares: [F64x4; V],
 }
 
@@ -62,10 +63,10 @@ pub(in crate::learners) struct Moments<const V: usize> {
 pub(in crate::learners) type Decays<const V: usize> = [F64x4; V];
 
 impl<const V: usize> Moments<V> {
-    /// Of nothing but padding.
+    /// The moments of padding columns.
     pub const PADDING: Self = Self { mean: [F64x4::ZERO; V], squares: [F64x4([1.0; LANES]); V] };
 
-    /// Those with a row without gaps, after which the class has the weight `observed`.
+    /// Returns the moments after a row without missing values, with which the class has the weight `observed`.
     #[inline(always)]
     pub fn with_row(&self, x: &[F64x4; V], weight: f64, observed: f64) -> Self {
         let (share, weight) = (F64x4::splat(weight / observed), F64x4::splat(weight));
@@ -78,10 +79,11 @@ impl<const V: usize> Moments<V> {
         with
     }
 
-    /// Work out the decays, all with one division: multiply up, invert once, unroll.
+    /// Returns the decays, all from one division: multiply up, invert once, multiply back.
     ///
-    /// `dof` is the weight of the class less 1. Gives also the products of the squared deviations, lane by lane, and
-    /// their inverses; where those are not [`is_safe`], the decays are worthless and [`ClassPanel::refresh_by_column`] must set them.
+    /// `dof` is the degrees of freedom: the weight of the class minus 1. Also returns the products of the squared
+    /// deviations, lane by lane, and their inverses; unless those are [`is_safe`], the decays are wrong and
+    /// [`ClassPanel::refresh_by_column`] must set them.
     #[inline(always)]
     pub fn decays(&self, dof: f64) -> (Decays<V>, F64x4, F64x4) {
         let mut products = self.squares;
@@ -100,7 +102,7 @@ impl<const V: usize> Moments<V> {
         (decays, product, inverse)
     }
 
-    /// Add to a sum the logarithms of the densities, without their normalisers.
+    /// Adds the log densities of a row to a sum, without their normalisers.
     #[inline(always)]
     pub fn add_log_densities(&self, decays: &Decays<V>, x: &[F64x4; V], mut sum: F64x4) -> F64x4 {
         for (v, &x) in x.iter().enumerate() {
@@ -111,7 +113,7 @@ impl<const V: usize> Moments<V> {
     }
 }
 
-/// What is known of one column of one class.
+/// The statistics of one column of one class.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::learners) struct Column {
     /// The weight of its values.
@@ -120,29 +122,29 @@ pub(in crate::learners) struct Column {
     pub mean: f64,
     /// The sum of their weighted squared deviations from the mean.
     pub squares: f64,
-    /// The least of them.
+    /// The least value.
     pub min: f64,
-    /// The greatest of them.
+    /// The greatest value.
     pub max: f64,
 }
 
-/// What is known of four columns of one class side by side, all of the same weight.
+/// The statistics of four columns of one class, all of the same weight.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::learners) struct Columns {
-    /// The weight of the values of each.
+    /// The weight of the values of each column.
     pub weight: f64,
-    /// Their means.
+    /// The means.
     pub mean: F64x4,
-    /// The sums of their weighted squared deviations from the mean.
+    /// The sums of the weighted squared deviations from the mean.
     pub squares: F64x4,
-    /// The least of them.
+    /// The least values.
     pub min: F64x4,
-    /// The greatest of them.
+    /// The greatest values.
     pub max: F64x4,
 }
 
 impl<const V: usize> ClassPanel<V> {
-    /// A panel that has seen nothing, with `n_columns` columns that are not padding.
+    /// Creates an untrained panel with `n_columns` columns that are not padding.
     pub fn new(class: Class, n_columns: usize) -> Self {
         let mut panel = Self {
             class,
@@ -158,7 +160,7 @@ impl<const V: usize> ClassPanel<V> {
         panel
     }
 
-    /// What is known of a column whose values have the given weight.
+    /// Returns the statistics of a column whose values have the given weight.
     #[inline(always)]
     pub fn column(&self, column: usize, weight: f64) -> Column {
         let (vector, i) = (column / LANES, column % LANES);
@@ -171,14 +173,14 @@ impl<const V: usize> ClassPanel<V> {
         }
     }
 
-    /// What is known of the columns of a lane whose values have the given weight.
+    /// Returns the statistics of the columns of vector `v`, whose values have the given weight.
     #[inline(always)]
     pub fn columns(&self, v: usize, weight: f64) -> Columns {
         let Moments { mean, squares, .. } = &self.moments;
         Columns { weight, mean: mean[v], squares: squares[v], min: self.min[v], max: self.max[v] }
     }
 
-    /// Take in a row without gaps, after which the class has the weight `observed`.
+    /// Learns a row without missing values, after which the class has the weight `observed`.
     #[inline(always)]
     pub fn observe(&mut self, x: &[F64x4; V], weight: f64, observed: f64, keeps_ranges: bool) {
         if keeps_ranges {
@@ -187,7 +189,7 @@ impl<const V: usize> ClassPanel<V> {
         self.moments = self.moments.with_row(x, weight, observed);
     }
 
-    /// Take a row into the ranges.
+    /// Extends the ranges by a row.
     #[inline(always)]
     fn widen_ranges(&mut self, x: &[F64x4; V]) {
         let (mut min, mut max) = (self.min, self.max);
@@ -195,13 +197,12 @@ impl<const V: usize> ClassPanel<V> {
             min[v] = x[v].zip(min[v], |x, min| if x < min { x } else { min });
             max[v] = x[v].zip(max[v], |x, max| if x > max { x } else { max });
         }
-        // Nothing but a wall: without it the compiler sees that some numbers stay and makes this a masked store, which
-        // is slow and stalls the next load.
+        // A barrier: without it the compiler emits masked stores, which are slow and stall the next load.
         std::hint::black_box(());
         (self.min, self.max) = (min, max);
     }
 
-    /// Take in a row that may have gaps; `known_weights` is the weight of the values of each column.
+    /// Learns a row that may have missing values; `known_weights` are the weights of the values of each column.
     #[inline(always)]
     pub fn observe_with_missing(&mut self, x: &RowPanel, weight: f64, known_weights: &mut [F64x4; V]) {
         for (v, known_weights) in known_weights.iter_mut().enumerate() {
@@ -221,7 +222,7 @@ impl<const V: usize> ClassPanel<V> {
         }
     }
 
-    /// Set the decays from the squared deviations, as [`Moments::decays`] does.
+    /// Sets the decays from the squared deviations; returns the products and inverses of [`Moments::decays`].
     #[inline(always)]
     pub fn refresh(&mut self, dof: f64) -> (F64x4, F64x4) {
         let (decays, products, inverses) = self.moments.decays(dof);
@@ -229,16 +230,16 @@ impl<const V: usize> ClassPanel<V> {
         (products, inverses)
     }
 
-    /// Add to a sum the logarithms of the densities, without their normalisers.
+    /// Adds the log densities of a row to a sum, without their normalisers.
     #[inline(always)]
     pub fn add_log_densities(&self, x: &[F64x4; V], sum: F64x4) -> F64x4 {
         self.moments.add_log_densities(&self.decays, x, sum)
     }
 
-    /// Set the decays column by column, whatever the variances and weights; gives the sum of the log normalisers.
+    /// Sets the decays column by column, whatever the variances and weights; returns the sum of the log normalisers.
     ///
-    /// A column without variance is a point: its mean has density 1, any other value 0. A column without values
-    /// says nothing.
+    /// A column without variance is a point: its mean has density 1, any other value 0. A column without values is left
+    /// out.
     #[inline(always)]
     pub fn refresh_by_column(&mut self, n_columns: usize, known_weights: &[F64x4; V]) -> f64 {
         let mut sum = F64x4::ZERO;
@@ -256,8 +257,8 @@ impl<const V: usize> ClassPanel<V> {
         sum.sum()
     }
 
-    /// Add to a sum the logarithms of the densities of a row with gaps, without their normalisers and less those of the
-    /// columns that are missing.
+    /// Adds the log densities of a row with missing values to a sum, without the normalisers, and subtracts the
+    /// normalisers of the missing columns.
     #[inline(always)]
     pub fn add_log_densities_with_missing(&self, x: &RowPanel, mut sum: F64x4) -> F64x4 {
         for v in 0..V {
@@ -270,19 +271,19 @@ impl<const V: usize> ClassPanel<V> {
         sum
     }
 
-    /// All that must be saved, lane by lane; the decays follow from it.
+    /// Returns all vectors that must be saved; the decays are derived from them.
     pub fn saved_vectors(&self) -> impl Iterator<Item = &F64x4> {
         self.moments.mean.iter().chain(&self.moments.squares).chain(&self.min).chain(&self.max)
     }
 
-    /// The same, to be read into.
+    /// Returns the same vectors for writing.
     pub fn saved_vectors_mut(&mut self) -> impl Iterator<Item = &mut F64x4> {
         self.moments.mean.iter_mut().chain(&mut self.moments.squares).chain(&mut self.min).chain(&mut self.max)
     }
 }
 
-/// Whether products of squared deviations and their inverses are such that no bits are lost, and soon will not be, when
-/// the four are multiplied.
+/// Returns whether the products of squared deviations, and their inverses, are far enough from overflow and underflow
+/// for all four lanes to be multiplied.
 #[inline(always)]
 pub(super) fn is_safe(products: F64x4, inverses: F64x4) -> bool {
     let most = products.zip(inverses, |product, inverse| if product > inverse { product } else { inverse });
@@ -290,7 +291,8 @@ pub(super) fn is_safe(products: F64x4, inverses: F64x4) -> bool {
     bad[0] | bad[1] | bad[2] | bad[3] == 0
 }
 
-/// The logarithm of `1 / sqrt(2 pi variance)`, from `-1 / (2 variance)`; 0 for points and silent columns.
+/// Returns the logarithm of `1 / sqrt(2 pi variance)`, from `-1 / (2 variance)`; 0 for points and columns that are left
+/// out.
 #[inline(always)]
 fn log_normaliser(decay: f64) -> f64 {
     let normal = decay < 0.0 && decay > POINT_DECAY;

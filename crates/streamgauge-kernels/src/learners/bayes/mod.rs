@@ -1,8 +1,8 @@
-//! Naive Bayes models, many in one place: one for the whole stream, or one per leaf of a tree.
+//! Naive Bayes models in one store: one for the whole stream, or one per leaf of a tree.
 //!
 //! A model compares the logarithms of `weight of the class * product of the densities of the values`, so that nothing
-//! underflows. No logarithm or exponential is taken per attribute: what does not depend on the row is kept ready per
-//! class and refreshed when the class learns.
+//! underflows. No logarithm or exponential is taken per attribute: what does not depend on the row is stored per class
+//! and refreshed when the class learns.
 
 use super::f64x4::{F64x4, LANES};
 use super::rows::{Layout, MAX_VECTORS, Slot, columns_in_panel};
@@ -27,25 +27,25 @@ pub(super) use subspaces::{Subspaces, sample};
 pub(super) use vote::vote_by_weights;
 pub(super) use vote::{RULED_OUT, normalise_likelihoods, relative_likelihood};
 
-/// What a model knows beside its classes.
+/// The statistics of a model, apart from its classes.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct ModelSummary {
     /// The weight of all classes.
     pub weight: f64,
-    /// The weight learnt since the last attempt to split, which trees count.
+    /// The weight learnt since the last attempt to split; set by trees.
     pub since: f64,
-    /// The weight of the learnt rows that the majority class got right, which adaptive leaves count.
+    /// The weight of the learnt rows that the majority class predicted correctly; set by adaptive leaves.
     pub majority_hits: f64,
-    /// The weight of the learnt rows that naive Bayes got right, which adaptive leaves count.
+    /// The weight of the learnt rows that naive Bayes predicted correctly; set by adaptive leaves.
     pub bayes_hits: f64,
-    /// The class of the greatest weight, the first of equals; of the parent's where there is no weight yet.
+    /// The class with the greatest weight, the first of equals; that of the parent while all weights are 0.
     pub majority: i32,
-    /// The weight of that class; 0 where there is none yet.
+    /// The weight of that class; 0 while all weights are 0.
     max_weight: f64,
-    /// How many numeric columns it has.
+    /// The number of numeric columns.
     n_numeric: u32,
-    /// Whether it has observed no row, and knows only the weights it was made with.
+    /// Whether it has observed no row, and has only its initial weights.
     pub fresh: bool,
 }
 
@@ -55,50 +55,50 @@ impl ModelSummary {
         Self { weight, since: 0.0, majority_hits: 0.0, bayes_hits: 0.0, majority, max_weight, n_numeric, fresh: true }
     }
 
-    /// Count the weight of a row, after which its class has the weight `class_weight`; without a branch, which would be
-    /// guessed wrong.
+    /// Adds the weight of a row, after which its class has the weight `class_weight`; without a branch, which would be
+    /// mispredicted.
     #[inline(always)]
     fn count(&mut self, label: usize, class_weight: f64, weight: f64) {
         self.weight += weight;
-        // Weights are not negative, so that their bits are in the same order; an earlier class wins a tie.
+        // Weights are not negative, so that their bits have the same order; an earlier class wins a tie.
         let (class_weight, max_weight) = (class_weight.to_bits(), self.max_weight.to_bits());
         let leads = class_weight + u64::from((label as i32) < self.majority) > max_weight;
         self.majority = if leads { label as i32 } else { self.majority };
         self.max_weight = f64::from_bits(class_weight.max(max_weight));
     }
 
-    /// Take over which of two classes leads, after rows that were learnt, from their weights.
+    /// Sets the majority from the weights of two classes.
     #[inline(always)]
     fn set_majority(&mut self, [first, second]: [f64; 2]) {
         (self.majority, self.max_weight) = if second > first { (1, second) } else { (0, first) };
     }
 }
 
-/// Naive Bayes models of one schema. `V` is the number of lanes in a panel of numeric columns.
+/// Naive Bayes models of one schema. `V` is the number of vectors in a panel of numeric columns.
 #[derive(Debug, Clone)]
 pub(super) struct Models<const V: usize> {
     layout: Layout,
     n_classes: usize,
     n_panels: usize,
-    /// Whether the least and greatest values are kept, which only splits ask for.
+    /// Whether the least and greatest values are kept, which only splits need.
     keeps_ranges: bool,
-    /// Which attributes each model looks at; all of them where there is none.
+    /// The attributes that each model uses; all of them if there is none.
     subspaces: Option<Subspaces>,
     summaries: Vec<ModelSummary>,
-    /// Per model and class its panels, all that prediction and learning touch side by side.
+    /// Per model and class, its panels: what predicting and learning touch lies together.
     panels: Vec<ClassPanel<V>>,
-    /// The weights of the values of each column, for classes with gaps; empty until a value is missing.
+    /// The weights of the values of each column, for classes with missing values; empty until a value is missing.
     known_weights: Vec<[F64x4; V]>,
     counts: Vec<f64>,
     logs: Vec<f64>,
-    /// Per model a bit for each attribute that a tree no longer looks at there; empty where all are looked at.
+    /// Per model, a bit for each attribute that its splits ignore; empty if none can be ignored.
     ignored: Vec<u64>,
-    /// How many words of bits a model has.
+    /// The number of such words per model.
     n_words: usize,
 }
 
 impl<const V: usize> Models<V> {
-    /// No models yet. With subspaces each model looks at some of the attributes only.
+    /// Creates an empty store. With subspaces each model uses a subset of the attributes.
     pub fn new(schema: &Schema, keeps_ranges: bool, subspaces: Option<Subspaces>) -> Self {
         let layout = Layout::in_subspace(schema, subspaces.as_ref().map_or(usize::MAX, Subspaces::size));
         Self {
@@ -117,24 +117,24 @@ impl<const V: usize> Models<V> {
         }
     }
 
-    /// Where each attribute stands.
+    /// Returns the layout of rows.
     #[inline(always)]
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// How many models there are.
+    /// Returns the number of models.
     pub fn len(&self) -> usize {
         self.summaries.len()
     }
 
-    /// The attributes that a model looks at; `None` where it looks at all of them.
+    /// Returns the attributes that a model uses; `None` if it uses all of them.
     #[inline(always)]
     pub fn subspace(&self, model: usize) -> Option<&[u32]> {
         self.subspaces.as_ref().map(|subspaces| subspaces.attributes(model))
     }
 
-    /// The attributes that a model looks at, in order, and where their statistics stand.
+    /// Returns the attributes that a model uses, in order, and the slots of their statistics.
     #[inline(always)]
     pub fn slots(&self, model: usize) -> impl Iterator<Item = (usize, Slot)> {
         let subspace = self.subspace(model);
@@ -148,19 +148,19 @@ impl<const V: usize> Models<V> {
         })
     }
 
-    /// How many numeric columns a model has.
+    /// Returns the number of numeric columns of a model.
     #[inline(always)]
     pub fn n_numeric(&self, model: usize) -> usize {
         self.summaries[model].n_numeric as usize
     }
 
-    /// The number of panels, known to the compiler where a row is short.
+    /// Returns the number of panels per class, known to the compiler if rows are short.
     #[inline(always)]
     fn n_panels(&self) -> usize {
         if V < MAX_VECTORS { 1 } else { self.n_panels }
     }
 
-    /// Where the panels of a class stand.
+    /// Returns the range of the panels of a class.
     #[inline(always)]
     fn panel_range(&self, model: usize, class: usize) -> std::ops::Range<usize> {
         let n = self.n_panels();
@@ -168,7 +168,7 @@ impl<const V: usize> Models<V> {
         start..start + n
     }
 
-    /// Where the counts of a class stand.
+    /// Returns the range of the counts of a class.
     #[inline(always)]
     fn count_range(&self, model: usize, class: usize) -> std::ops::Range<usize> {
         let n = self.layout.n_counts;
@@ -176,31 +176,31 @@ impl<const V: usize> Models<V> {
         start..start + n
     }
 
-    /// The panels of all classes of a model.
+    /// Returns the panels of all classes of a model.
     #[inline(always)]
     fn panels(&self, model: usize) -> &[ClassPanel<V>] {
         let n = self.n_classes * self.n_panels();
         &self.panels[model * n..(model + 1) * n]
     }
 
-    /// The weight of each class of a model.
+    /// Returns the weight of each class of a model.
     pub fn weights(&self, model: usize) -> impl Iterator<Item = f64> {
         self.panels(model).iter().step_by(self.n_panels()).map(|panel| panel.class.weight)
     }
 
-    /// What a model knows beside its classes.
+    /// Returns the summary of a model.
     #[inline(always)]
     pub fn summary(&self, model: usize) -> &ModelSummary {
         &self.summaries[model]
     }
 
-    /// The same, to be changed.
+    /// Returns the summary of a model for writing.
     #[inline(always)]
     pub fn summary_mut(&mut self, model: usize) -> &mut ModelSummary {
         &mut self.summaries[model]
     }
 
-    /// What is known of a numeric column of a class.
+    /// Returns the statistics of a numeric column of a class.
     #[inline(always)]
     pub fn column(&self, model: usize, class: usize, column: usize) -> Column {
         let first = self.panel_range(model, class).start;
@@ -210,31 +210,31 @@ impl<const V: usize> Models<V> {
         self.panels[panel].column(i, weight)
     }
 
-    /// What is known of the four numeric columns of a lane of a class without gaps.
+    /// Returns the statistics of the four numeric columns of a vector of a class without missing values.
     #[inline(always)]
     pub fn columns(&self, model: usize, class: usize, vector: usize) -> Columns {
         let panels = &self.panels[self.panel_range(model, class)];
         panels[vector / V].columns(vector % V, panels[0].class.observed)
     }
 
-    /// Whether a model has observed no row.
+    /// Returns whether a model has observed no row.
     #[inline(always)]
     pub fn is_fresh(&self, model: usize) -> bool {
         self.summaries[model].fresh
     }
 
-    /// Whether a value was missing in a row that a model has observed.
+    /// Returns whether a value was missing in a row that a model has observed.
     pub fn has_missing(&self, model: usize) -> bool {
         self.panels(model).iter().any(|panel| panel.class.has_missing)
     }
 
-    /// The counts of the nominal values of a class.
+    /// Returns the counts of the nominal values of a class.
     #[inline(always)]
     pub fn counts(&self, model: usize, class: usize) -> &[f64] {
         &self.counts[self.count_range(model, class)]
     }
 
-    /// Add a model that has observed nothing, with the weights of its classes and, where they are all 0, a majority.
+    /// Adds a model without observed rows, with initial weights of its classes and a majority in case they are all 0.
     pub fn push(&mut self, weights: &[f64], majority: i32) {
         let model = self.summaries.len();
         let n = (model + 1) * self.n_classes;
@@ -249,7 +249,7 @@ impl<const V: usize> Models<V> {
         self.reset(model, weights, majority);
     }
 
-    /// Make a model forget all but the given weights of its classes, and draw it a new subspace.
+    /// Resets a model to the given weights of its classes, and draws a new subspace.
     pub fn reset(&mut self, model: usize, weights: &[f64], majority: i32) {
         if let Some(subspaces) = &mut self.subspaces {
             subspaces.draw(model, self.layout.n_attributes());

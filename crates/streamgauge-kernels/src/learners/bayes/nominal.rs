@@ -1,11 +1,11 @@
-//! The counts of the nominal values of one class, smoothed as Laplace did.
+//! The counts of the nominal values of one class, with Laplace smoothing.
 //!
-//! The probability of a value is `(count + 1) / (total + n_values)`. The logarithms of both terms are kept ready.
+//! The probability of a value is `(count + 1) / (total + n_values)`. The logarithms of both terms are stored.
 
 use crate::learners::rows::{MISSING, NominalTable};
 use crate::learners::vector_math::ln;
 
-/// Write the logarithms that belong to counts of 0.
+/// Resets the counts to 0, and their logarithms.
 pub(super) fn clear(nominal: &[NominalTable], counts: &mut [f64], logs: &mut [f64]) {
     counts.fill(0.0);
     logs.fill(0.0);
@@ -14,7 +14,7 @@ pub(super) fn clear(nominal: &[NominalTable], counts: &mut [f64], logs: &mut [f6
     }
 }
 
-/// Write the logarithms that belong to the counts.
+/// Computes the logarithms of the counts.
 pub(super) fn refresh(nominal: &[NominalTable], counts: &[f64], logs: &mut [f64]) {
     for table in nominal {
         for i in table.start..table.total() {
@@ -24,7 +24,7 @@ pub(super) fn refresh(nominal: &[NominalTable], counts: &[f64], logs: &mut [f64]
     }
 }
 
-/// Count a row's values.
+/// Counts a row's values.
 #[inline(always)]
 pub(super) fn observe(nominal: &[NominalTable], codes: &[u32], weight: f64, counts: &mut [f64], logs: &mut [f64]) {
     for (table, &code) in nominal.iter().zip(codes) {
@@ -39,7 +39,7 @@ pub(super) fn observe(nominal: &[NominalTable], codes: &[u32], weight: f64, coun
     }
 }
 
-/// The logarithm of the probability of a row's values; those that are missing are left out.
+/// Returns the log probability of a row's values, without missing ones.
 #[inline(always)]
 pub(super) fn log_probability(nominal: &[NominalTable], codes: &[u32], logs: &[f64]) -> f64 {
     let mut sum = 0.0;

@@ -1,4 +1,4 @@
-//! How a model learns a row.
+//! Learning of a row.
 
 use super::gaussian::{Class, ClassPanel, is_safe};
 use super::{Models, nominal};
@@ -7,11 +7,11 @@ use crate::learners::f64x4::{F64x4, LANES};
 use crate::learners::rows::{MAX_VECTORS, Row, columns_in_panel};
 use crate::learners::vector_math::{HALF_LN_2PI, ln_of_quotient, ln_of_weight};
 
-/// The weight of a class up to which its variances are worked out quickly: to the power of 18 it is still a number.
+/// Variances are computed in parallel up to this weight of a class: its 18th power does not overflow.
 const MAX_WEIGHT: f64 = 1e15;
 
 impl<const V: usize> Models<V> {
-    /// Learn a row.
+    /// Learns a row.
     #[inline(always)]
     pub fn observe(&mut self, model: usize, row: Row<'_, V>, label: usize, weight: f64) {
         let range = self.panel_range(model, label);
@@ -37,7 +37,7 @@ impl<const V: usize> Models<V> {
         }
     }
 
-    /// Count a row's nominal values.
+    /// Counts a row's nominal values.
     #[inline(always)]
     fn count(&mut self, model: usize, row: Row<'_, V>, label: usize, weight: f64) {
         let range = self.count_range(model, label);
@@ -45,13 +45,14 @@ impl<const V: usize> Models<V> {
         nominal::observe(&self.layout.nominal, row.codes(), weight, counts, logs);
     }
 
-    /// Learn a row that is the model's first, or has gaps, or is of a class with gaps; the weights have been added.
+    /// Learns a row that is the model's first, or has missing values, or whose class has; the weights are already
+    /// added.
     #[cold]
     #[inline(never)]
     fn observe_slow(&mut self, model: usize, row: Row<'_, V>, label: usize, weight: f64) {
         if self.summaries[model].fresh {
             self.summaries[model].fresh = false;
-            // Once a row was observed, classes that were not have likelihood 0.
+            // After the first row, classes without observed rows have likelihood 0.
             for class in (0..self.n_classes).filter(|&class| class != label) {
                 let first = self.panel_range(model, class).start;
                 self.panels[first].class.log_base = f64::NEG_INFINITY;
@@ -67,7 +68,7 @@ impl<const V: usize> Models<V> {
         self.refresh_by_column(model, label);
     }
 
-    /// Take in the numbers of a row column by column, where it or the class has gaps.
+    /// Learns the numbers of a row; column by column if the row or the class has missing values.
     #[inline(always)]
     fn observe_with_missing(&mut self, model: usize, row: Row<'_, V>, label: usize, weight: f64) {
         let range = self.panel_range(model, label);
@@ -90,7 +91,7 @@ impl<const V: usize> Models<V> {
         }
     }
 
-    /// Make ready what prediction needs of a class, as it was made ready while learning.
+    /// Refreshes what predictions need of a class, with the same bits as during learning.
     pub fn refresh(&mut self, model: usize, label: usize) {
         let (range, n) = (self.panel_range(model, label), self.n_numeric(model));
         let panels = &mut self.panels[range];
@@ -105,7 +106,7 @@ impl<const V: usize> Models<V> {
         }
     }
 
-    /// Make ready what prediction needs of a class, whatever its variances and gaps.
+    /// Refreshes what predictions need of a class, whatever its variances and missing values.
     #[cold]
     #[inline(never)]
     fn refresh_by_column(&mut self, model: usize, label: usize) {
@@ -128,13 +129,13 @@ impl<const V: usize> Models<V> {
     }
 }
 
-/// Make ready what prediction needs of a class without gaps: two divisions and a logarithm per panel.
+/// Refreshes what predictions need of a class without missing values: two divisions and a logarithm per panel.
 ///
-/// False where the variances do not allow it, because some are 0 or too far from 1.
+/// Returns false if the variances do not allow it, because some are 0 or too far from 1.
 #[inline(always)]
 fn refresh<const V: usize>(panels: &mut [ClassPanel<V>], n_columns: usize) -> bool {
     let class = panels[0].class;
-    // The weight joins the spreads of the first panel under one logarithm.
+    // The weight shares the logarithm of the first panel.
     let (mut log, mut weight, mut n_left) = (0.0, class.weight, n_columns);
     for panel in panels.iter_mut() {
         let n = if V < MAX_VECTORS { n_left } else { n_left.min(MAX_VECTORS * LANES) };
@@ -142,7 +143,7 @@ fn refresh<const V: usize>(panels: &mut [ClassPanel<V>], n_columns: usize) -> bo
         if !(has_variance(&class) && is_safe(products, inverses)) {
             return false;
         }
-        // Through memory: else the compiler, seeing how the four are multiplied, works with two at a time.
+        // Stored to memory: otherwise the compiler uses vectors of two.
         let product = std::hint::black_box(products).product();
         log += log_base(product, scale_log_base(class.observed - 1.0, n, weight), n);
         (weight, n_left) = (1.0, n_left - n);
@@ -151,26 +152,26 @@ fn refresh<const V: usize>(panels: &mut [ClassPanel<V>], n_columns: usize) -> bo
     true
 }
 
-/// Whether the weight of a class allows to work out its variances quickly.
+/// Returns whether the weight of a class allows its variances to be computed in parallel.
 #[inline(always)]
 pub(super) fn has_variance(class: &Class) -> bool {
     (class.observed > 1.0) & (class.weight < MAX_WEIGHT)
 }
 
-/// The spread of `n` columns multiplied up, and the square of the weight of their class.
+/// Returns the degrees of freedom to the power of `n` columns, times the square of the weight of the class.
 #[inline(always)]
 pub(super) fn scale_log_base(dof: f64, n: usize, weight: f64) -> f64 {
     power(dof, n) * (weight * weight)
 }
 
-/// The part of a log-likelihood that does not depend on the row, from the product of the squared deviations of `n` columns
-/// and from their [`spreads`].
+/// Returns the part of a log-likelihood that does not depend on the row, from the product of the squared deviations of
+/// `n` columns and from [`scale_log_base`].
 #[inline(always)]
 pub(super) fn log_base(product: f64, scale: f64, n: usize) -> f64 {
     0.5f64.mul_add(ln_of_quotient(scale, product), -(n as f64) * HALF_LN_2PI)
 }
 
-/// A number to the power of at most 31.
+/// Returns a number to the power of at most 31.
 #[inline(always)]
 fn power(base: f64, exponent: usize) -> f64 {
     let (mut power, mut square) = (1.0, base);

@@ -1,4 +1,4 @@
-//! Saving and loading of models: what was counted is saved, what follows from it is worked out again.
+//! Saving and loading of models: statistics are saved, derived values are computed again.
 
 use super::gaussian::ClassPanel;
 use super::{Models, Subspaces, nominal};
@@ -9,7 +9,7 @@ use crate::learners::f64x4::F64x4;
 use crate::learners::vector_math::ln_of_weight;
 
 impl<const V: usize> Models<V> {
-    /// Write all models.
+    /// Writes all models.
     pub fn save(&self, writer: &mut Writer) {
         writer.u64(self.summaries.len() as u64);
         writer.u64(u64::from(!self.known_weights.is_empty()));
@@ -36,15 +36,15 @@ impl<const V: usize> Models<V> {
         }
     }
 
-    /// Read models into a store that holds none.
+    /// Reads models into an empty store.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where the bytes are damaged or of another schema.
+    /// [`KernelError::Saved`] if the bytes are damaged or of another schema.
     pub fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
         let n_models = reader.usize()?;
         let with_known = reader.u64()? != 0;
         if n_models == 0 || n_models > reader.n_left() / self.least_bytes() {
-            return Err(reader.error("it has another number of models than it says"));
+            return Err(reader.error("the number of models does not match its size"));
         }
         self.set_capacity(n_models);
         for _ in 0..n_models {
@@ -65,7 +65,7 @@ impl<const V: usize> Models<V> {
             let class = &mut panel.class;
             (class.weight, class.observed, class.has_missing) = (reader.f64()?, reader.f64()?, reader.u64()? != 0);
             if class.has_missing && !with_known {
-                return Err(reader.error("a class has gaps without weights"));
+                return Err(reader.error("a class with missing values lacks the weights of its columns"));
             }
         }
         if with_known {
@@ -94,12 +94,12 @@ impl<const V: usize> Models<V> {
         Ok(())
     }
 
-    /// No fewer bytes than a model takes when saved.
+    /// Returns a lower bound of the size of a saved model in bytes.
     fn least_bytes(&self) -> usize {
         48 + self.n_classes * (24 + 8 * self.layout.n_counts + self.n_panels * 4 * V * size_of::<F64x4>())
     }
 
-    /// Work out all that follows from what was counted, as it was worked out while learning.
+    /// Computes all derived values, with the same bits as during learning.
     fn refresh_all(&mut self) {
         for model in 0..self.summaries.len() {
             for label in 0..self.n_classes {
@@ -119,7 +119,7 @@ impl<const V: usize> Models<V> {
         }
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
         fn bytes<T>(column: &Vec<T>) -> usize {
             column.capacity() * size_of::<T>()

@@ -1,9 +1,9 @@
-//! Blocks of rows of two classes, learnt and predicted in stages: each stage goes over all rows before the next begins.
+//! Blocks of rows of two classes, learnt and predicted in stages: each stage processes all rows before the next begins.
 //!
-//! What a row does to a model is a long chain of operations: means, squared deviations, a division, densities, a
-//! logarithm, a comparison. One row's chain fills what the processor looks ahead, so that rows hardly overlap. But only
-//! the first links wait for the row before. So every state of a class within the block is kept in a slot of its own, and
-//! all later links are worked out for one row beside the other.
+//! A row updates a model by a long chain of dependent operations: means, squared deviations, a division, densities, a
+//! logarithm, a comparison. One such chain fills the processor's reorder window, so that rows hardly overlap. But only
+//! its first part depends on the row before. So every state of a class within the block is stored on its own, and all
+//! later parts are computed for several rows in parallel.
 
 use super::deferred::{ClassPair, find_likelier};
 use super::gaussian::{Class, Decays, Moments, is_safe};
@@ -14,11 +14,11 @@ use crate::learners::f64x4::{F64x4, LANES, Mask, mask_first};
 use crate::learners::rows::{BLOCK, MAX_VECTORS};
 use crate::learners::{ABSTAINED, Block};
 
-/// How many states there are room for: those after each row and, at [`INITIAL`], those of both classes before all rows.
-/// A power of two, so that a mask keeps indices in bounds.
+/// The number of states: one after each row and, at [`INITIAL`], those of both classes before all rows. A power of two,
+/// so that a mask keeps indices in bounds.
 const N_STATES: usize = 64;
 
-/// Where the states before all rows stand.
+/// The index of the states before all rows.
 const INITIAL: usize = BLOCK;
 
 /// The states of two classes within a block of rows.
@@ -31,15 +31,15 @@ pub(in crate::learners) struct StagedBlock<const V: usize> {
     log_bases: [f64; N_STATES],
     /// The product of the squared deviations after each row.
     products: [f64; BLOCK],
-    /// Per row, the slots of both classes before it.
+    /// Per row, the states of both classes before it.
     before: [[u8; 2]; BLOCK],
-    /// Per class and row, the logarithms of the densities before it: lane by lane, and added up.
+    /// Per class and row, the log densities before it: lane by lane, and their sum.
     sums: [[F64x4; BLOCK]; 2],
     totals: [[f64; BLOCK]; 2],
 }
 
 impl<const V: usize> StagedBlock<V> {
-    /// No rows.
+    /// Creates an empty block.
     pub fn new() -> Self {
         Self {
             moments: [Moments::PADDING; N_STATES],
@@ -54,10 +54,10 @@ impl<const V: usize> StagedBlock<V> {
         }
     }
 
-    /// Predict and learn a block of rows.
+    /// Predicts and learns a block of rows.
     ///
-    /// False where variances do not allow to work them out quickly; then nothing has changed. So it is where a number is
-    /// missing or infinite, since no variance is a number then.
+    /// Returns false, and changes nothing, if the variances cannot be computed in parallel. That includes missing and
+    /// infinite numbers, which make a variance NaN.
     #[inline(always)]
     pub fn interleave(
         &mut self,
@@ -88,7 +88,7 @@ impl<const V: usize> StagedBlock<V> {
         true
     }
 
-    /// The same for the last rows of a batch, of which a copy is made: to clear room for one in every block takes time.
+    /// Does the same for the last rows of a batch, from a padded copy: zeroing one for every block would take time.
     #[cold]
     #[inline(never)]
     fn interleave_last(
@@ -108,7 +108,7 @@ impl<const V: usize> StagedBlock<V> {
         )
     }
 
-    /// What is known of a class in a slot.
+    /// Returns the class in a state.
     #[inline(always)]
     fn class(&self, state: usize) -> Class {
         let state = state % N_STATES;
@@ -116,10 +116,11 @@ impl<const V: usize> StagedBlock<V> {
         Class { weight, observed, log_base, has_missing: false }
     }
 
-    /// Take in all rows, each into a slot of its own; gives the last slot of each class, and `total` with the weights
-    /// of all rows added.
+    /// Learns all rows, each into a state of its own; returns the last state of each class, and `total` plus the
+    /// weights of all rows.
     ///
-    /// A row of weight 0 leaves its class as it is, bit for bit, so that no branch is needed, which would be guessed wrong.
+    /// A row of weight 0 leaves its class unchanged, bit for bit, so that no branch is needed, which would be
+    /// mispredicted.
     #[inline(always)]
     fn learn(
         &mut self,
@@ -151,13 +152,13 @@ impl<const V: usize> StagedBlock<V> {
         (last, total)
     }
 
-    /// Set the decays after each row; false where that does not work.
+    /// Computes the decays after each row; returns false if that is not safe.
     #[inline(always)]
     fn compute_decays(&mut self, n: usize) -> bool {
         for i in 0..n.min(BLOCK) {
             let (decays, products, inverses) = self.moments[i].decays(self.observed[i] - 1.0);
             (self.decays[i], self.products[i]) = (decays, products.product());
-            // At once: else the compiler works on four rows at a time, which it first has to transpose.
+            // Within the loop: otherwise the compiler processes four rows at a time, which it has to transpose.
             if !is_safe(products, inverses) {
                 return false;
             }
@@ -165,7 +166,7 @@ impl<const V: usize> StagedBlock<V> {
         true
     }
 
-    /// Work out the densities of both classes before each row.
+    /// Computes the log densities of both classes before each row.
     #[inline(always)]
     fn compute_densities(&mut self, x: &RowTable<'_, V>, n: usize) {
         for i in 0..n.min(BLOCK) {
@@ -180,10 +181,10 @@ impl<const V: usize> StagedBlock<V> {
         }
     }
 
-    /// Work out what does not depend on a row.
+    /// Computes the part of the log-likelihoods that does not depend on a row.
     #[inline(always)]
     fn take_logarithms(&mut self, n: usize, n_columns: usize) {
-        // In whole fours, which the compiler then works out side by side.
+        // In multiples of four, so that the compiler vectorises the loop.
         let n = n.next_multiple_of(4).min(BLOCK);
         for i in 0..n {
             let scale = scale_log_base(self.observed[i] - 1.0, n_columns, self.weights[i]);
@@ -191,7 +192,7 @@ impl<const V: usize> StagedBlock<V> {
         }
     }
 
-    /// Compare the classes.
+    /// Compares the classes and predicts.
     #[inline(always)]
     fn predict(&self, block: &Block<'_>, predictions: &mut [i32]) {
         for (i, prediction) in (0..BLOCK).zip(predictions) {
@@ -204,23 +205,23 @@ impl<const V: usize> StagedBlock<V> {
     }
 }
 
-/// Rows of numbers, one after the other, as they stand in a batch.
+/// The rows of a batch, numbers only, one after the other.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::learners) struct RowTable<'a, const V: usize> {
     numbers: &'a [f64],
     n_columns: usize,
-    /// Hides what follows a row in its last lane.
+    /// Clears what follows a row in its last vector.
     mask: Mask,
 }
 
 impl<'a, const V: usize> RowTable<'a, V> {
-    /// Rows, and enough after them that lanes can be read.
+    /// Creates a table of rows, followed by enough numbers for whole panels to be read.
     fn new(numbers: &'a [f64], n_columns: usize) -> Self {
-        // Hidden from the compiler, which would otherwise compare places rather than use the bits.
+        // Hidden from the compiler, which would otherwise compare indices instead of using the bits.
         Self { numbers, n_columns, mask: std::hint::black_box(mask_first(n_columns - (V - 1) * LANES)) }
     }
 
-    /// A row, padded with 0.
+    /// Returns a row, padded with 0.
     #[inline(always)]
     fn row(&self, i: usize) -> [F64x4; V] {
         let start = i * self.n_columns;
@@ -231,7 +232,7 @@ impl<'a, const V: usize> RowTable<'a, V> {
     }
 }
 
-/// Whether the decays of a class can be set quickly.
+/// Returns whether the decays of a class can be computed in parallel.
 #[inline(always)]
 fn has_safe_variances<const V: usize>(moments: &Moments<V>, class: &Class) -> bool {
     let (_, products, inverses) = moments.decays(class.observed - 1.0);
@@ -239,8 +240,8 @@ fn has_safe_variances<const V: usize>(moments: &Moments<V>, class: &Class) -> bo
 }
 
 impl<const V: usize> Models<V> {
-    /// Predict and learn a block of rows at the only model, as [`StagedBlock::interleave`] does; false also where a number is
-    /// missing.
+    /// Predicts and learns a block of rows at the only model, by [`StagedBlock::interleave`]; returns false if that is
+    /// impossible, also because a number is missing.
     #[inline(always)]
     pub fn interleave_staged(
         &mut self,
@@ -253,7 +254,7 @@ impl<const V: usize> Models<V> {
         if summary.fresh {
             return false;
         }
-        // What follows a row is the next one, unless all ends there.
+        // A row is followed by the next one, except at the end of the batch.
         if block.x.len() >= n * n_columns + MAX_VECTORS * LANES {
             staged.interleave((summary, pair), &RowTable::new(block.x, n_columns), block, predictions)
         } else {

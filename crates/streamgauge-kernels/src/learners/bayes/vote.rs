@@ -1,4 +1,4 @@
-//! What a model says of a row.
+//! Predictions and votes of a model.
 
 use super::gaussian::ClassPanel;
 use super::{ModelSummary, Models, nominal};
@@ -8,18 +8,18 @@ use crate::learners::f64x4::F64x4;
 use crate::learners::rows::Row;
 use crate::learners::vector_math::exp;
 
-/// A class with a log-likelihood of no more than this is ruled out.
+/// A class whose log-likelihood is at most this is ruled out.
 pub(in crate::learners) const RULED_OUT: f64 = -1e200;
 
 impl<const V: usize> Models<V> {
-    /// The logarithm of a class's weight times the likelihood of a row without gaps.
+    /// Returns the logarithm of a class's weight times the likelihood of a row without missing values.
     #[inline(always)]
     fn log_likelihood(&self, model: usize, class: usize, panels: &[ClassPanel<V>], row: Row<'_, V>) -> f64 {
         let mut sum = F64x4::ZERO;
         for (panel, x) in panels.iter().zip(row.panels()) {
             sum = panel.add_log_densities(&x.vectors(), sum);
         }
-        // Through memory: else the compiler, seeing how the four are added up, works with two at a time.
+        // Stored to memory: otherwise the compiler uses vectors of two.
         let sum = std::hint::black_box(sum);
         let log = panels[0].class.log_base + sum.sum();
         if self.layout.n_counts == 0 {
@@ -28,7 +28,7 @@ impl<const V: usize> Models<V> {
         log + nominal::log_probability(&self.layout.nominal, row.codes(), &self.logs[self.count_range(model, class)])
     }
 
-    /// The same for a row with gaps, which are left out.
+    /// Does the same for a row with missing values, which are left out.
     #[cold]
     #[inline(never)]
     fn log_likelihood_with_missing(&self, model: usize, class: usize, row: Row<'_, V>) -> f64 {
@@ -46,7 +46,7 @@ impl<const V: usize> Models<V> {
         )
     }
 
-    /// The likeliest class of a row, the first of equals; the majority where the model rules all of them out.
+    /// Returns the likeliest class of a row, the first of equals; the majority if all are ruled out.
     #[inline(always)]
     pub fn find_likeliest(&self, model: usize, row: Row<'_, V>) -> i32 {
         if row.has_missing() {
@@ -63,7 +63,7 @@ impl<const V: usize> Models<V> {
         best
     }
 
-    /// The same for a row with gaps.
+    /// Does the same for a row with missing values.
     #[cold]
     #[inline(never)]
     fn find_likeliest_with_missing(&self, model: usize, row: Row<'_, V>) -> i32 {
@@ -71,8 +71,8 @@ impl<const V: usize> Models<V> {
         find_greatest(logs, self.summaries[model].majority).0
     }
 
-    /// Write the logarithms of the classes' weights times the likelihood of a row; gives the likeliest class, as
-    /// [`Models::find_likeliest`] does, and its logarithm, which is [`RULED_OUT`] where all are.
+    /// Writes the log-likelihoods of a row, including the classes' weights; returns the likeliest class as
+    /// [`Models::find_likeliest`] does, and its log-likelihood, or [`RULED_OUT`] if all are.
     #[inline(always)]
     pub fn log_likelihoods(&self, model: usize, row: Row<'_, V>, logs: &mut [f64]) -> (i32, f64) {
         if row.has_missing() {
@@ -88,8 +88,8 @@ impl<const V: usize> Models<V> {
         find_greatest(logs.iter().copied(), self.summaries[model].majority)
     }
 
-    /// The likeliest class of a row without gaps that was just learnt, as [`Models::find_likeliest`] has it. The logarithms
-    /// are those from before: only that of its own class is another now.
+    /// Returns the likeliest class of a row without missing values that was just learnt, as [`Models::find_likeliest`]
+    /// does. `logs` are the log-likelihoods before learning: only that of its own class has changed.
     #[inline(always)]
     pub fn find_likeliest_after(&self, model: usize, row: Row<'_, V>, label: usize, logs: &[f64]) -> i32 {
         let (mut best, mut most) = (self.summaries[model].majority, RULED_OUT);
@@ -103,7 +103,7 @@ impl<const V: usize> Models<V> {
         best
     }
 
-    /// The posterior probabilities of the classes of a row; the shares of the classes where all are ruled out.
+    /// Writes the posterior probabilities of the classes of a row; the shares of the classes if all are ruled out.
     #[inline(never)]
     pub fn vote(&self, model: usize, row: Row<'_, V>, votes: &mut [f64]) {
         dispatch::run(
@@ -128,15 +128,15 @@ impl<const V: usize> Models<V> {
         normalise_likelihoods(votes, best as usize);
     }
 
-    /// The shares of the classes; all for the majority where no class has weight, none where there is no majority.
+    /// Writes the shares of the classes; all for the majority if no class has weight, none if there is no majority.
     pub fn vote_by_weight(&self, model: usize, votes: &mut [f64]) {
         let ModelSummary { weight, majority, .. } = self.summaries[model];
         vote_by_weights(self.weights(model), weight, majority, votes);
     }
 }
 
-/// The shares of classes of the given weights, which add up to `total`; all for the majority where they are 0, none
-/// where there is no majority.
+/// Writes the shares of classes of the given weights, which add up to `total`; all for the majority if they are 0, none
+/// if there is no majority.
 pub(in crate::learners) fn vote_by_weights(
     weights: impl Iterator<Item = f64>,
     total: f64,
@@ -156,7 +156,8 @@ pub(in crate::learners) fn vote_by_weights(
     }
 }
 
-/// The class of the greatest logarithm, the first of equals, and that logarithm; `otherwise` where all are ruled out.
+/// Returns the class of the greatest log-likelihood, the first of equals, or `otherwise` if all are ruled out; and that
+/// log-likelihood.
 #[inline(always)]
 fn find_greatest(logs: impl Iterator<Item = f64>, otherwise: i32) -> (i32, f64) {
     let (mut best, mut most) = (otherwise, RULED_OUT);
@@ -168,7 +169,7 @@ fn find_greatest(logs: impl Iterator<Item = f64>, otherwise: i32) -> (i32, f64) 
     (best, most)
 }
 
-/// The likelihood of a class relative to the likeliest one, from the difference of their logarithms.
+/// Returns the likelihood of a class relative to the likeliest one, from the difference of their log-likelihoods.
 #[inline(always)]
 pub(in crate::learners) fn relative_likelihood(log: f64) -> f64 {
     let likelihood = exp(if log > -700.0 { log } else { -700.0 });
@@ -176,7 +177,7 @@ pub(in crate::learners) fn relative_likelihood(log: f64) -> f64 {
     if log > -700.0 { likelihood } else { 0.0 }
 }
 
-/// Scale votes, of which the greatest is 1, to a sum of 1; `best` stays ahead of the classes before it.
+/// Scales votes, of which the greatest is 1, to a sum of 1; `best` stays ahead of earlier classes.
 #[inline(always)]
 pub(in crate::learners) fn normalise_likelihoods(votes: &mut [f64], best: usize) {
     let sum: f64 = votes.iter().sum();
@@ -186,7 +187,7 @@ pub(in crate::learners) fn normalise_likelihoods(votes: &mut [f64], best: usize)
     keep_ahead(votes, best);
 }
 
-/// Scale votes to a sum of 1, keeping `best` the winner: ahead of the classes before it, not level with them.
+/// Scales votes to a sum of 1; `best` stays ahead of earlier classes.
 fn normalise_weights(votes: &mut [f64], best: usize) {
     let top = votes[best];
     let sum: f64 = votes.iter().map(|vote| vote / top).sum();
@@ -196,7 +197,7 @@ fn normalise_weights(votes: &mut [f64], best: usize) {
     keep_ahead(votes, best);
 }
 
-/// Lowers the votes of the classes before `best` that have reached its own, so that it stays the winner.
+/// Lowers the votes of classes before `best` that equal its own, so that it stays the winner.
 #[inline(always)]
 fn keep_ahead(votes: &mut [f64], best: usize) {
     let below = votes[best].next_down();

@@ -1,27 +1,28 @@
-//! Blocks of rows, and the votes of several members for them.
+//! Blocks of rows, and the combination of the members' votes.
 
 use crate::dispatch;
 use crate::learners::{ABSTAINED, Schema, Step, find_winner};
 
-/// About how many votes a member casts for a block.
+/// The approximate number of votes of a member for a block.
 const BLOCK_VOTES: usize = 2_048;
 
-/// How many rows members take at a time: enough for a model to stay in the cache, few enough for the votes to do so.
+/// Returns the number of rows that members process at a time: enough for a model to stay in the cache, few enough for
+/// the votes to do so.
 pub(super) fn block_length(schema: &Schema) -> usize {
     (BLOCK_VOTES / schema.n_classes).clamp(32, 1_024)
 }
 
 /// Some rows of a step.
 pub(super) struct Block<'a> {
-    /// The rows, what to test and what to learn.
+    /// The rows, and which of them to test and to learn.
     pub step: Step<'a>,
-    /// The positions in the block of the rows to be learnt.
+    /// The indices of the rows to learn, within the block.
     pub learnt: Vec<usize>,
-    /// Whether any row is to be predicted.
+    /// Whether any row is tested.
     pub tested: bool,
 }
 
-/// Cut a step into blocks; `visit` is called with each block and its part of the predictions and votes.
+/// Splits a step into blocks, and calls `visit` with each block and its part of the predictions and votes.
 pub(super) fn for_each_block(
     schema: &Schema,
     step: &Step<'_>,
@@ -40,10 +41,10 @@ pub(super) fn for_each_block(
     }
 }
 
-/// Add a member's votes for rows to those of the others, each row's votes scaled to a sum of 1.
+/// Adds a member's votes for rows to `combined`, those of each row scaled to a sum of 1.
 pub(super) fn add_shares(n_classes: usize, votes: &[f64], combined: &mut [f64]) {
     if n_classes == 2 {
-        // The most common case, without loops within the loop.
+        // The most frequent case, without an inner loop.
         return dispatch::run(
             #[inline(always)]
             || {
@@ -61,7 +62,7 @@ pub(super) fn add_shares(n_classes: usize, votes: &[f64], combined: &mut [f64]) 
     }
 }
 
-/// Add a member's votes for one row, scaled to a sum of `weight`.
+/// Adds a member's votes for one row, scaled to a sum of `weight`.
 pub(super) fn add_share(votes: &[f64], weight: f64, combined: &mut [f64]) {
     let sum: f64 = votes.iter().sum();
     let scale = if sum > 0.0 { sum } else { 1.0 };
@@ -70,7 +71,7 @@ pub(super) fn add_share(votes: &[f64], weight: f64, combined: &mut [f64]) {
     }
 }
 
-/// Scale the votes for each row to a sum of 1, and predict the winners of the tested rows.
+/// Predicts the winners of the tested rows.
 pub(super) fn predict_winners(n_classes: usize, step: &Step<'_>, combined: &[f64], predictions: &mut [i32]) {
     for (i, (prediction, votes)) in predictions.iter_mut().zip(combined.chunks_exact(n_classes)).enumerate() {
         *prediction = if step.tests(i) { find_winner(votes) } else { ABSTAINED };

@@ -1,4 +1,4 @@
-//! A learner that starts anew after a drift.
+//! A learner that is replaced after a drift.
 
 use std::sync::Arc;
 
@@ -11,28 +11,28 @@ use crate::learners::{ABSTAINED, Factory, Learner, Schema, Step, learn_by_interl
 
 const NAME: &str = "DriftReset";
 
-/// A learner whose errors a detector watches: after an alarm it is replaced by a new one.
+/// A learner whose errors are monitored by a drift detector: after a drift it is replaced by a new one.
 ///
-/// A row that is to be learnt is predicted first, and the detector is told whether that was wrong. At a drift a new
-/// learner takes over, which learns this row first, and the detector starts anew. With `on_warning` a new learner is
-/// trained in the background on the rows of a warning, and takes over at the drift; it is dropped when the warning
-/// turns out to be false.
+/// A row is predicted before it is learnt, and the detector gets whether the prediction was wrong. At a drift a new
+/// learner replaces the old one and learns this row first, and the detector is reset. With `on_warning` a new learner
+/// is trained in the background on the rows of a warning, and is used at the drift; it is dropped when the warning ends
+/// without a drift.
 pub struct DriftReset {
-    /// The learner in use, and the one that may take over.
+    /// The current learner, and the background learner.
     members: Members,
     detector: Box<dyn Detector>,
     on_warning: bool,
-    /// Whether the second learner has learnt rows of a warning that goes on.
+    /// Whether the background learner has learnt rows of the current warning.
     warned: bool,
     n_warnings: u64,
     n_drifts: u64,
 }
 
 impl DriftReset {
-    /// A learner that has seen nothing, and a detector that has not either.
+    /// Builds an untrained learner with an untrained detector.
     ///
     /// # Errors
-    /// [`KernelError`] where the learner cannot be built.
+    /// [`KernelError`] if the learner cannot be built.
     pub fn new(
         schema: Schema,
         factory: Arc<dyn Factory>,
@@ -44,8 +44,8 @@ impl DriftReset {
         Ok(Self { members, detector, on_warning, warned: false, n_warnings: 0, n_drifts: 0 })
     }
 
-    /// Show the detector the rows of a block that have been learnt. After a drift the new learner takes the rows from
-    /// that one on once more: what its predecessor did with them is forgotten.
+    /// Adds the errors of the learnt rows of a block to the detector. After a drift the new learner processes the rows
+    /// from that one on again, and the results of its predecessor are discarded.
     fn update_detector(&mut self, block: &Block<'_>, scratch: &mut Scratch) {
         let mut start = 0;
         while let Some(row) = self.find_first_drift(block, start, &scratch.predictions) {
@@ -62,7 +62,7 @@ impl DriftReset {
         }
     }
 
-    /// The first row from one on at which the detector signals a drift.
+    /// Returns the first row from `start` on at which the detector signals a drift.
     fn find_first_drift(&mut self, block: &Block<'_>, start: usize, predictions: &[i32]) -> Option<usize> {
         let d = self.members.schema.n_attributes();
         let first = block.learnt.partition_point(|&row| row < start);
@@ -90,7 +90,7 @@ impl DriftReset {
         }
     }
 
-    /// Let the learner take the rows of a block from one of them on; the prediction of that one stands.
+    /// Processes the rows of a block from one of them on; the prediction of that one stays.
     fn interleave_from(&mut self, from: usize, block: &Block<'_>, scratch: &mut Scratch) {
         let (d, n_classes) = (self.members.schema.n_attributes(), self.members.schema.n_classes);
         let weight = block.step.weight(from);
@@ -104,9 +104,9 @@ impl DriftReset {
     }
 }
 
-/// What the learner makes of a block.
+/// The results of the learner for a block.
 struct Scratch {
-    /// Which rows it predicts: those to be tested, and those to be learnt.
+    /// The rows it predicts: those to test and those to learn.
     to_predict: Vec<bool>,
     predictions: Vec<i32>,
     votes: Option<Vec<f64>>,

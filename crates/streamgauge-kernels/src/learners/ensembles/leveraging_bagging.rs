@@ -12,11 +12,12 @@ use crate::randomness::Poisson;
 
 const NAME: &str = "LeveragingBagging";
 
-/// Leveraging bagging: bagging with heavier weights, whose worst member starts anew when some member gets worse.
+/// Leveraging bagging: bagging with heavier weights, which replaces its worst member when the error of any member
+/// rises.
 ///
 /// Every member learns each row with a weight drawn from a Poisson distribution of mean `mean_weight`, then predicts it
-/// once more. An ADWIN window per member watches whether it is wrong. When a window drops its past and the error is
-/// greater than before, the member with the greatest error is replaced by a new one, and its window is emptied.
+/// again. An ADWIN window per member monitors these errors. When a window drops old values and the error has risen, the
+/// member with the greatest error is replaced by a new one, and its window is reset.
 ///
 /// A. Bifet, G. Holmes and B. Pfahringer, Leveraging bagging for evolving data streams, ECML PKDD 2010.
 pub struct LeveragingBagging {
@@ -27,10 +28,10 @@ pub struct LeveragingBagging {
 }
 
 impl LeveragingBagging {
-    /// An ensemble of members that have seen nothing.
+    /// Builds an ensemble of untrained members.
     ///
     /// # Errors
-    /// [`KernelError`] where an option is outside its range, or a member cannot be built.
+    /// [`KernelError`] if `mean_weight` or `delta` is outside its range, or a member cannot be built.
     pub fn new(
         schema: Schema,
         factory: Arc<dyn Factory>,
@@ -44,7 +45,7 @@ impl LeveragingBagging {
         Ok(Self { members, windows: vec![empty.clone(); n_members], empty, poisson })
     }
 
-    /// The member with the greatest error, the first of equals; none where nobody errs.
+    /// Returns the member with the greatest error, the first of equals; `None` if no member errs.
     fn find_worst(&self) -> Option<usize> {
         let (mut worst, mut most) = (None, 0.0);
         for (i, window) in self.windows.iter().enumerate() {
@@ -55,12 +56,12 @@ impl LeveragingBagging {
         worst
     }
 
-    /// Let the windows see the errors of a block. A member that is replaced after some row takes the rows that follow
-    /// it once more, from the start: what its predecessor did with them is forgotten, and nobody else had seen it.
+    /// Adds the errors of a block to the windows. A member that is replaced after some row processes the following rows
+    /// again, untrained; no other member depends on the results of its predecessor.
     fn update_windows(&mut self, block: &Block<'_>, scratch: &mut Scratch) {
         let mut n_seen = 0;
         while n_seen < block.learnt.len() {
-            // Windows change at their checks only, so up to the next one they need not be asked.
+            // Windows only change at their checks.
             let n = self.windows.iter().map(AdaptiveWindow::until_check).min().unwrap_or(1);
             let rows = &block.learnt[n_seen..block.learnt.len().min(n_seen + n)];
             n_seen += rows.len();
@@ -76,7 +77,7 @@ impl LeveragingBagging {
         }
     }
 
-    /// Let a member take the rows of a block from one of them on.
+    /// Processes the rows of a block from one of them on with a member.
     fn recheck_member(&mut self, i: usize, block: &Block<'_>, from: usize, scratch: &mut Scratch) {
         let (d, n_classes, n) = (self.members.schema.n_attributes(), self.members.schema.n_classes, block.step.y.len());
         scratch.weights.resize(n, 0.0);
@@ -92,16 +93,17 @@ impl LeveragingBagging {
     }
 }
 
-/// What the members make of a block.
+/// The results of the members for a block.
 struct Scratch {
     weights: Vec<f64>,
-    /// Per member its votes for the rows, before it learns them.
+    /// Per member, its votes for the rows before learning.
     votes: Vec<Vec<f64>>,
-    /// Per member its predictions of the rows, after it has learnt them.
+    /// Per member, its predictions of the rows after learning.
     rechecked: Vec<Vec<i32>>,
 }
 
-/// Show errors to a window that may be checked at the last of them; whether it then drops some and the rest is worse.
+/// Adds errors to a window, which may be checked after the last one; returns whether it then drops old values and the
+/// error has risen.
 fn has_risen(
     window: &mut AdaptiveWindow,
     mut wrong: impl DoubleEndedIterator<Item = bool> + ExactSizeIterator,

@@ -10,32 +10,32 @@ use crate::learners::{Factory, Learner, Schema, Step, learn_by_interleaving, nor
 
 const NAME: &str = "OneVsRest";
 
-/// One learner of two classes per class: it tells this class from the rest.
+/// One learner of two classes per class: this class against the rest.
 ///
-/// With two classes one learner is enough. A class gets the share that its learner gives it, and the shares are scaled
-/// to a sum of 1; it abstains where every learner is sure of the rest.
+/// With two classes one learner is enough. A class gets the share of its learner's votes, and the shares are scaled to
+/// a sum of 1; all are 0 if every learner votes for the rest only.
 pub struct OneVsRest {
     members: Members,
 }
 
 impl OneVsRest {
-    /// Learners that have seen nothing.
+    /// Builds untrained learners.
     ///
     /// # Errors
-    /// [`KernelError`] where one cannot be built.
+    /// [`KernelError`] if one cannot be built.
     pub fn new(schema: Schema, factory: Arc<dyn Factory>, seed: u64) -> Result<Self, KernelError> {
         let two = Schema { n_values: schema.n_values.clone(), n_classes: 2 };
         let n_members = if schema.n_classes > 2 { schema.n_classes } else { 1 };
         Ok(Self { members: Members::new(schema, two, factory, n_members, seed)? })
     }
 
-    /// The class that a learner tells from the rest: with two classes the second.
+    /// Returns the class that a learner separates from the rest: with two classes the second.
     fn member_class(&self, member: usize) -> usize {
         if self.members.schema.n_classes == 2 { 1 } else { member }
     }
 }
 
-/// Write the share that a learner gives to its class.
+/// Writes the share of a learner's votes for its class.
 fn write_shares(n_classes: usize, class: usize, pairs: &[f64], votes: &mut [f64]) {
     for (votes, pair) in votes.chunks_exact_mut(n_classes).zip(pairs.as_chunks::<2>().0) {
         let sum = pair[0] + pair[1];
@@ -79,7 +79,7 @@ impl Learner for OneVsRest {
             pairs.resize(2 * n, 0.0);
             let combined = votes.unwrap_or(&mut vote_scratch);
             for i in 0..self.members.len() {
-                // Members leave the votes for rows that are not tested as they are.
+                // Members do not write the votes for rows that are not tested.
                 pairs.fill(0.0);
                 let class = self.member_class(i);
                 let labels: Vec<i32> =

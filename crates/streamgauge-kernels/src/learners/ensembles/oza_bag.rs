@@ -11,9 +11,9 @@ use crate::randomness::Poisson;
 
 const NAME: &str = "OzaBag";
 
-/// Online bagging: every member learns each row with a weight of its own, drawn from Poisson(1).
+/// Online bagging: every member learns each row with its own weight, drawn from Poisson(1).
 ///
-/// The members' votes, scaled to a sum of 1 each, are added up.
+/// The members' votes, each scaled to a sum of 1, are added up.
 ///
 /// N. Oza and S. Russell, Online bagging and boosting, AISTATS 2001.
 pub struct OzaBag {
@@ -22,10 +22,10 @@ pub struct OzaBag {
 }
 
 impl OzaBag {
-    /// A bag of members that have seen nothing.
+    /// Builds a bag of untrained members.
     ///
     /// # Errors
-    /// [`KernelError`] where a member cannot be built, or there is to be none.
+    /// [`KernelError`] if a member cannot be built.
     pub fn new(schema: Schema, factory: Arc<dyn Factory>, n_members: usize, seed: u64) -> Result<Self, KernelError> {
         let members = Members::new(schema.clone(), schema, factory, n_members, seed)?;
         Ok(Self { members, poisson: Poisson::new(1.0)? })
@@ -64,7 +64,7 @@ impl Learner for OzaBag {
                 self.members.draw_weights(i, &self.poisson, block, &mut weights);
                 let step = Step { weight: Some(&weights), ..block.step };
                 if block.step.test.is_some() {
-                    // Members leave the votes for rows that are not tested as they are.
+                    // Members do not write the votes for rows that are not tested.
                     member_votes.fill(0.0);
                 }
                 if block.tested {

@@ -12,15 +12,16 @@ use crate::randomness::{Draws, unit};
 
 const NAME: &str = "OzaBoost";
 
-/// Online boosting: what a member gets wrong weighs more for the next, what it gets right weighs less.
+/// Online boosting: a row that a member gets wrong has more weight for the next member, one that it gets right less.
 ///
-/// A row starts with the weight 1 and goes from member to member. Each learns it as many times as Poisson(weight) says
-/// (or, `pure`, with the weight itself) and predicts it once more. If that is right, the row's weight is multiplied by
-/// n / (2 r), else by n / (2 w), with n the weight of all rows so far and r and w the weights of those that this member
-/// got right and wrong, so that both have half of the weight for the next member.
+/// A row starts with the weight 1 and passes from member to member. Each learns it Poisson(weight) times (or, if
+/// `pure`, with the weight itself) and predicts it again. If that is right, the row's weight is multiplied by n / (2
+/// r), else by n / (2 w), where n is the weight of all rows so far and r and w are the weights of those that this
+/// member got right and wrong, so that both have half of the weight for the next member.
 ///
-/// With e = w / (r + w), a member's votes, scaled to a sum of 1, count ln((1 - e) / e). Members from the first on that
-/// has no mistakes yet, or more than half of the weight wrong, are not asked; if that is the very first, it votes alone.
+/// With e = w / (r + w), a member's votes, scaled to a sum of 1, are weighted by ln((1 - e) / e). The first member
+/// without mistakes, or with more than half of the weight wrong, does not vote, nor do those after it; the very first
+/// member always votes.
 ///
 /// N. Oza and S. Russell, Online bagging and boosting, AISTATS 2001.
 pub struct OzaBoost {
@@ -31,7 +32,7 @@ pub struct OzaBoost {
     weight: f64,
 }
 
-/// How a member has done.
+/// The weights of the rows that a member got right and wrong.
 #[derive(Debug, Clone, Copy, Default)]
 struct MemberRecord {
     right: f64,
@@ -39,7 +40,7 @@ struct MemberRecord {
 }
 
 impl MemberRecord {
-    /// How much the member's votes count; 0 where neither it nor any after it is asked.
+    /// Returns the weight of the member's votes; 0 if neither it nor any later member votes.
     fn vote_weight(self) -> f64 {
         let error = self.wrong / (self.right + self.wrong);
         if error > 0.0 && error < 0.5 { ln((1.0 - error) / error) } else { 0.0 }
@@ -47,10 +48,10 @@ impl MemberRecord {
 }
 
 impl OzaBoost {
-    /// Members that have seen nothing.
+    /// Builds untrained members.
     ///
     /// # Errors
-    /// [`KernelError`] where a member cannot be built, or there is to be none.
+    /// [`KernelError`] if a member cannot be built.
     pub fn new(
         schema: Schema,
         factory: Arc<dyn Factory>,
@@ -62,7 +63,7 @@ impl OzaBoost {
         Ok(Self { members, pure, records: vec![MemberRecord::default(); n_members], weight: 0.0 })
     }
 
-    /// Let a member take a block of rows.
+    /// Processes a block of rows with a member.
     fn recheck_member(&mut self, i: usize, block: &Block<'_>, scratch: &mut Scratch) {
         scratch.weights.fill(0.0);
         let draws = self.members.draws(i);
@@ -75,8 +76,8 @@ impl OzaBoost {
         self.members.get_mut(i).recheck(&step, &mut scratch.votes, &mut scratch.rechecked);
     }
 
-    /// Note row by row how a member has done, make its mistakes heavier, and add its votes, which count what it had
-    /// earned before.
+    /// Updates row by row the record of a member and the weights for the next one, and adds its votes, weighted by its
+    /// record before the row.
     fn update_weights(&mut self, i: usize, block: &Block<'_>, scratch: &mut Scratch, combined: &mut [f64]) {
         let n_classes = self.members.schema.n_classes;
         let record = &mut self.records[i];
@@ -103,15 +104,15 @@ impl OzaBoost {
     }
 }
 
-/// What a member makes of a block.
+/// The results of a member for a block.
 struct Scratch {
-    /// With which weights it learns the rows.
+    /// Per row, the weight with which it learns.
     weights: Vec<f64>,
     votes: Vec<f64>,
     rechecked: Vec<i32>,
     /// Per learnt row, its weight for the next member.
     boosts: Vec<f64>,
-    /// Per row, whether no further member is asked.
+    /// Per row, whether no further member votes.
     decided: Vec<bool>,
 }
 
@@ -128,9 +129,10 @@ impl Scratch {
     }
 }
 
-/// A whole number with a Poisson distribution of any mean, by inversion of the row's draws.
+/// Returns a Poisson number of any mean, by inversion of the row's draws.
 ///
-/// Large means are added up of parts; beyond 10,000, where the deviation is below one in a hundred, it is the mean.
+/// Large means are split into parts; above 10,000, where the relative deviation is below 1%, the mean itself is
+/// returned.
 fn poisson(mean: f64, draws: Draws, row: u64) -> f64 {
     const LARGEST_PART: f64 = 50.0;
     if mean > 1e4 {

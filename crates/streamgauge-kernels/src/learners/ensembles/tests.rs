@@ -13,7 +13,7 @@ fn schema() -> Schema {
     Schema { n_values: vec![0, 0, 3], n_classes: N_CLASSES }
 }
 
-/// Rows whose concept changes half-way, some of them without a label.
+/// Returns rows whose concept changes half-way, some of them without a label.
 fn rows(n: usize) -> (Vec<f64>, Vec<i32>) {
     let draws = Draws::new(7, Purpose::named("rows"), 0);
     let (mut x, mut y) = (vec![], vec![]);
@@ -49,7 +49,7 @@ fn all(factory: &Arc<dyn Factory>) -> Vec<Box<dyn Learner>> {
     ]
 }
 
-/// The plain loop: every row is voted for, then learnt alone.
+/// Returns the votes of a plain loop: every row is voted for, then learnt alone.
 fn row_by_row(learner: &mut dyn Learner, x: &[f64], y: &[i32]) -> Vec<f64> {
     let d = schema().n_attributes();
     let mut votes = vec![0.0; y.len() * N_CLASSES];

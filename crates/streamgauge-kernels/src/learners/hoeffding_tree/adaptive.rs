@@ -1,4 +1,4 @@
-//! The Hoeffding adaptive tree: every node watches its error, and what errs more is grown anew.
+//! The Hoeffding adaptive tree: every node monitors its error, and a subtree whose error rises is replaced.
 //!
 //! A. Bifet and R. Gavaldà, Adaptive learning from evolving data streams, IDA 2009.
 
@@ -16,22 +16,22 @@ use crate::randomness::{Draws, Poisson, Purpose};
 
 const NAME: &str = "HoeffdingAdaptiveTree";
 const VERSION: u32 = 1;
-/// Two windows of more rows than this are compared.
+/// A node and its alternate are compared once both windows hold more rows than this.
 const MIN_WIDTH: u64 = 300;
-/// The probability with which two error rates may be told apart wrongly.
+/// The probability of finding a difference between two equal error rates.
 const SWITCH_CONFIDENCE: f64 = 0.05;
-/// No window of up to 2^50 values holds more bytes than this on the heap: a bucket of 16 bytes has at most eight
-/// places on each of 48 levels.
+/// The most bytes that a window of up to 2^50 values holds on the heap: at most eight buckets of 16 bytes on each of 48
+/// levels.
 const MAX_WINDOW_BYTES: usize = 64 * size_of::<Vec<u8>>() + 48 * 8 * 16;
 
 /// The options of a Hoeffding adaptive tree, with MOA's defaults.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AdaptiveOptions {
-    /// Those of the tree itself.
+    /// The options of the tree itself.
     pub tree: Options,
-    /// The significance of a change of error.
+    /// The significance level of ADWIN for a change of error.
     pub delta: f64,
-    /// Whether leaves learn rows with random weights.
+    /// Whether leaves learn rows with Poisson weights.
     pub bootstrap: bool,
 }
 
@@ -47,44 +47,42 @@ impl AdaptiveOptions {
     }
 }
 
-/// A Hoeffding adaptive tree: a Hoeffding tree whose nodes watch their error with ADWIN.
+/// A Hoeffding adaptive tree: a Hoeffding tree whose nodes monitor their error with ADWIN.
 ///
-/// - Where the error of a node that has split rises, an alternate tree starts there and learns beside it. It takes the
-///   node's place once both have watched more than 300 rows and its error is lower by more than
-///   `sqrt(2 e (1 - e) ln(2 / 0.05) (1 / n + 1 / n'))`; it is dropped once it is higher by as much. Another rise
-///   starts the alternate anew.
+/// - When the error of a split node rises, an alternate tree starts there and learns beside it. It replaces the node
+///   once both have seen more than 300 rows and its error is lower by more than `sqrt(2 e (1 - e) ln(2 / 0.05) (1 / n +
+///   1 / n'))`; it is dropped once its error is higher by as much. Another rise restarts the alternate.
 /// - With `bootstrap` a leaf learns a row with its weight times a Poisson(1) number, or once where that is 0.
-/// - The tree stops growing, and starts no alternate, where it could then hold more than `max_bytes`.
+/// - The tree stops growing, and starts no alternates, where it could otherwise exceed `max_bytes`.
 #[derive(Debug, Clone)]
 pub struct HoeffdingAdaptiveTree<const V: usize> {
     tree: HoeffdingTree<V>,
     options: AdaptiveOptions,
-    /// What watches the error of each node, from its first row on.
+    /// Per node, the window over its errors, from its first row on.
     windows: Vec<Option<AdaptiveWindow>>,
-    /// Per node the root of its alternate tree, or [`NO_NODE`].
+    /// Per node, the root of its alternate tree, or [`NO_NODE`].
     alternates: Vec<u32>,
     draws: Draws,
     poisson: Poisson,
-    /// How many rows it has learnt, and at how many leaves the one it learns now.
+    /// The number of rows learnt, and of leaves that have learnt the current row.
     n_learnt: u64,
     n_leaves: u64,
     n_switched: u64,
-    /// Whether nodes hang from nothing.
+    /// Whether there are nodes that no root reaches.
     has_orphans: bool,
 }
 
-/// A Hoeffding adaptive tree that has seen nothing.
+/// Builds an untrained Hoeffding adaptive tree.
 ///
 /// # Errors
-/// [`KernelError::Option`] where an option is outside its range, or a single leaf does not fit into `max_bytes`.
+/// [`KernelError::Option`] if a single leaf does not fit into `max_bytes`.
 pub fn hoeffding_adaptive_tree(
     schema: Schema,
     options: AdaptiveOptions,
     seed: u64,
 ) -> Result<Box<dyn Learner>, KernelError> {
-    Ok(
-        with_vectors!(Layout::n_vectors(&schema, usize::MAX), V => Box::new(HoeffdingAdaptiveTree::<V>::new(schema, options, seed)?)),
-    )
+    let n_vectors = Layout::n_vectors(&schema, usize::MAX);
+    Ok(with_vectors!(n_vectors, V => Box::new(HoeffdingAdaptiveTree::<V>::new(schema, options, seed)?)))
 }
 
 impl<const V: usize> HoeffdingAdaptiveTree<V> {
@@ -112,7 +110,7 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
         Ok(learner)
     }
 
-    /// Give each node that is new its place.
+    /// Adds entries for new nodes.
     fn resize_to_nodes(&mut self) {
         let n = self.tree.nodes.len();
         set_capacity(&mut self.windows, n);
@@ -121,7 +119,8 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
         self.alternates.resize(n, NO_NODE);
     }
 
-    /// Learn a row at the leaf below a node, and at all alternates on the way; what the leaf predicted before.
+    /// Learns a row at the leaf below a node and at all alternates on the path; returns the leaf's prediction before
+    /// learning.
     fn learn_below(&mut self, start: u32, x: &[f64], row: Row<'_, V>, label: i32, weight: f64) -> i32 {
         let (mut path, mut node) = (vec![], start);
         while self.tree.nodes.leaf(node).is_none() {
@@ -145,7 +144,7 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
         predicted
     }
 
-    /// Learn a row at a leaf; what it predicted before.
+    /// Learns a row at a leaf; returns its prediction before learning.
     fn learn_at_leaf(&mut self, node: u32, row: Row<'_, V>, label: i32, weight: f64) -> i32 {
         let leaf = self.tree.nodes.leaf(node).unwrap_or(0);
         let draw = self.draws.within(self.n_learnt).at(self.n_leaves);
@@ -154,14 +153,14 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
         let predicted = self.tree.step_at_leaf(node, leaf, row, label, weight * f64::from(times));
         self.update_error(node, f64::from(u8::from(predicted != label)));
         if self.tree.nodes.len() > self.windows.len() {
-            // A node that has split watches the error of its branches, not that of the leaf it was.
+            // A node that has split monitors the error of its branches, not of the leaf it was.
             self.windows[node as usize] = None;
             self.resize_to_nodes();
         }
         predicted
     }
 
-    /// Tell a node of an error; whether its error has risen.
+    /// Adds an error to the window of a node; returns whether its error has risen.
     fn update_error(&mut self, node: u32, error: f64) -> bool {
         let window = &mut self.windows[node as usize];
         if window.is_none() {
@@ -172,7 +171,7 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
         window.extend([error].into_iter(), &mut ()) > 0 && window.mean() >= before
     }
 
-    /// Start an alternate tree at a node, in the place of the one it may have.
+    /// Starts an alternate tree at a node, replacing any other.
     fn start_alternate(&mut self, node: u32) {
         if self.tree.make_room(1, 1) {
             self.has_orphans |= self.alternates[node as usize] != NO_NODE;
@@ -183,7 +182,8 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
         }
     }
 
-    /// Compare a node with its alternate tree, and keep one of them where they differ; whether it is the alternate.
+    /// Compares a node with its alternate tree and keeps the better one if they differ; returns whether that is the
+    /// alternate.
     fn compare_with_alternate(&mut self, node: u32) -> bool {
         let alternate = self.alternates[node as usize];
         let [Some(old), Some(new)] = [node, alternate].map(|node| self.windows[node as usize].as_ref()) else {
@@ -209,7 +209,7 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
         gain > 0.0
     }
 
-    /// Drop what hangs from nothing.
+    /// Drops nodes that no root reaches.
     fn drop_orphans(&mut self) {
         let (order, alternates) = self.tree.nodes.compact(&self.alternates);
         self.windows = order.iter().map(|&old| self.windows[old as usize].take()).collect();
@@ -302,9 +302,9 @@ impl<const V: usize> Learner for HoeffdingAdaptiveTree<V> {
         loaded.draws = self.draws;
         (loaded.n_learnt, loaded.n_switched) = (reader.u64()?, reader.u64()?);
         loaded.alternates = reader.u64s()?.into_iter().map(|root| root as u32).collect();
-        // An alternate comes after its node, so that no tree is its own alternate.
+        // The root of an alternate comes after its node, so that no tree is its own alternate.
         if (0..).zip(&loaded.alternates).any(|(node, &root)| root <= node) {
-            return Err(reader.error("an alternate has no such root"));
+            return Err(reader.error("an alternate tree has an invalid root"));
         }
         let fresh = AdaptiveWindow::new(self.options.window())?;
         loaded.windows = (0..loaded.alternates.len())
@@ -316,7 +316,7 @@ impl<const V: usize> Learner for HoeffdingAdaptiveTree<V> {
         loaded.tree.load_nodes(&mut reader, &roots, &mut leaves)?;
         leaves.check(&reader)?;
         if loaded.tree.nodes.len() != loaded.windows.len() || loaded.tree.frozen.len() > 0 {
-            return Err(reader.error("its nodes are not those it watches"));
+            return Err(reader.error("the numbers of nodes differ"));
         }
         loaded.resize_to_nodes();
         if loaded.n_bytes() > self.options.tree.max_bytes {

@@ -1,8 +1,8 @@
-//! How a tree keeps to its memory: the leaves that promise least are frozen, and thawed when they promise more.
+//! The memory limit of a tree: the least promising leaves are frozen, and thawed when they become promising.
 //!
-//! What a leaf promises is the weight of the rows that its majority class gets wrong: as much could be won by
-//! splitting it. A frozen leaf knows the weights of its classes alone. It goes on counting them and predicts the
-//! majority. Leaves are ranked anew at every split of a full tree, and now and then where rows come to frozen ones.
+//! A leaf is as promising as the weight of the rows that its majority class gets wrong: a split could gain that much. A
+//! frozen leaf keeps only the weights of its classes; it updates them and predicts the majority. Leaves are ranked at
+//! every split of a full tree, and from time to time while rows reach frozen leaves.
 
 use super::HoeffdingTree;
 use super::frozen_leaves::FrozenLeaves;
@@ -14,22 +14,22 @@ use crate::KernelError;
 use crate::learners::bayes::grown_capacity;
 use crate::learners::rows::BLOCK;
 
-/// One in so many nodes is planned for in advance, so that memory is not moved at every split.
+/// One node in this many is allocated in advance, so that memory is not moved at every split.
 const SPARE_DIVISOR: usize = 16;
-/// Leaves are ranked anew once frozen leaves have learnt this many rows per leaf.
+/// Leaves are ranked again once frozen leaves have learnt this many rows per leaf.
 const ROWS_BEFORE_RANKING: f64 = 4.0;
 
-/// What another learner that stands on a tree holds beside it. Nothing is then frozen: the tree stops growing.
+/// The memory of a learner that wraps a tree. Such a tree freezes no leaves: it stops growing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct WrapperMemory {
-    /// The bytes it holds whatever the size of the tree.
+    /// The bytes held whatever the size of the tree.
     pub bytes: usize,
-    /// The most bytes it holds per node.
+    /// The most bytes held per node.
     pub bytes_per_node: usize,
 }
 
 impl<const V: usize> HoeffdingTree<V> {
-    /// The bytes it would hold with so many nodes, active leaves and frozen ones.
+    /// Returns the bytes held with the given numbers of nodes, active leaves and frozen leaves.
     fn bytes_for(&self, n_nodes: usize, n_active: usize, n_frozen: usize) -> usize {
         self.fixed_bytes()
             + self.nodes.bytes_for(n_nodes)
@@ -38,7 +38,7 @@ impl<const V: usize> HoeffdingTree<V> {
             + n_nodes * self.wrapper.bytes_per_node
     }
 
-    /// The bytes it holds whatever its size.
+    /// Returns the bytes held whatever the number of nodes.
     fn fixed_bytes(&self) -> usize {
         size_of::<Self>()
             + 4 * self.schema.n_values.capacity()
@@ -49,7 +49,7 @@ impl<const V: usize> HoeffdingTree<V> {
             + self.wrapper.bytes
     }
 
-    /// Check that it can hold a leaf at all.
+    /// Checks that a single leaf fits into the limit.
     pub(super) fn check_budget(&self) -> Result<(), KernelError> {
         let missing_bytes = self.models.bytes_per_entry(true) - self.models.bytes_per_entry(false);
         let least = self.bytes_for(1, 1, 0) + missing_bytes;
@@ -60,7 +60,7 @@ impl<const V: usize> HoeffdingTree<V> {
         Err(KernelError::Option { option: "max_bytes", found, expected: "a tree needs room for a leaf" })
     }
 
-    /// Make room for the branches of a split; where the leaf is to be found then, `None` where there is no room.
+    /// Makes room for the branches of a split; returns the new number of the leaf, `None` if there is no room.
     pub(super) fn make_room_to_split(&mut self, node: u32, leaf: usize, candidate: Candidate) -> Option<usize> {
         let n_branches = candidate.test.n_branches();
         if self.make_room(n_branches, n_branches - 1) {
@@ -70,15 +70,15 @@ impl<const V: usize> HoeffdingTree<V> {
         if may_freeze && self.rank_leaves(Some(node), n_branches, false) { self.nodes.leaf(node) } else { None }
     }
 
-    /// Make room for more nodes and models where nothing need be frozen for it; false where that cannot be.
+    /// Makes room for more nodes and models without freezing leaves; returns false if that is impossible.
     pub(super) fn make_room(&mut self, more_nodes: usize, more_models: usize) -> bool {
         let (n_nodes, n_models) = (self.nodes.len() + more_nodes, self.models.len() + more_models);
         if self.frozen.len() > 0 || self.bytes_for(n_nodes, n_models, 0) > self.options.max_bytes {
             return false;
         }
         self.frozen.set_capacity(0);
-        // Columns grow with spare capacity unless that exceeds the limit. One more than that, since a column of several
-        // values per model rounds its quarter up.
+        // Columns grow with spare capacity unless that exceeds the limit. The quarter of a column of several values per
+        // model may be one value more than a quarter of the models.
         let spare = |n: usize| grown_capacity(n) + 1;
         if self.bytes_for(spare(n_nodes), spare(n_models), 0) > self.options.max_bytes {
             self.models.set_capacity(n_models);
@@ -87,7 +87,7 @@ impl<const V: usize> HoeffdingTree<V> {
         true
     }
 
-    /// Make room for the weights of columns, which are kept from the first row with a gap on.
+    /// Makes room for the weights of columns, which are kept from the first row with missing values on.
     #[cold]
     #[inline(never)]
     pub(super) fn make_room_for_missing(&mut self) {
@@ -102,9 +102,9 @@ impl<const V: usize> HoeffdingTree<V> {
         }
     }
 
-    /// Keep as many leaves active as fit, those that promise most, when `splitting` gets so many branches.
+    /// Keeps the most promising leaves active, as many as fit when `splitting` gets `n_branches` branches.
     ///
-    /// False where not all of the branches would fit; nothing has then changed.
+    /// Returns false, and changes nothing, if not all branches would fit.
     fn rank_leaves(&mut self, splitting: Option<u32>, n_branches: usize, with_missing: bool) -> bool {
         self.weight_since_ranking = 0.0;
         let n_nodes = self.nodes.len() + n_branches;
@@ -120,7 +120,7 @@ impl<const V: usize> HoeffdingTree<V> {
             .filter(|&(node, _)| Some(node) != splitting)
             .map(|(node, leaf)| (self.misclassified_weight(leaf), node, leaf))
             .collect();
-        // Of equals those stay active that are.
+        // Of equals, active leaves stay active.
         others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.2.cmp(&b.2)));
         let (active, rest) = others.split_at((n_active - n_branches).min(others.len()));
         let to_freeze: Vec<(u32, usize)> =
@@ -139,14 +139,14 @@ impl<const V: usize> HoeffdingTree<V> {
         true
     }
 
-    /// How many of so many leaves can be active; `None` where they do not fit even when all are frozen.
+    /// Returns how many of `n_leaves` leaves can be active; `None` if they do not fit even when all are frozen.
     fn max_active_leaves(&self, n_nodes: usize, n_leaves: usize, with_missing: bool) -> Option<usize> {
         let frozen = FrozenLeaves::bytes_per_entry(self.schema.n_classes);
         let left = self.options.max_bytes.checked_sub(self.bytes_for(n_nodes, 0, n_leaves))?;
         Some(left / (self.models.bytes_per_entry(with_missing) - frozen))
     }
 
-    /// The weight of the rows that the majority class of a leaf gets wrong.
+    /// Returns the weight of the rows that the majority class of a leaf gets wrong.
     fn misclassified_weight(&self, leaf: usize) -> f64 {
         let wrong = |weights: &mut dyn Iterator<Item = f64>| {
             let (mut total, mut most) = (0.0, 0.0_f64);
@@ -162,7 +162,7 @@ impl<const V: usize> HoeffdingTree<V> {
         }
     }
 
-    /// Freeze leaves: only the weights of their classes are kept.
+    /// Freezes leaves, keeping only the weights of their classes.
     fn freeze(&mut self, leaves: &[(u32, usize)]) {
         let mut kept = vec![true; self.models.len()];
         let weights: Vec<Vec<f64>> = leaves.iter().map(|&(_, leaf)| self.models.weights(leaf).collect()).collect();
@@ -170,7 +170,7 @@ impl<const V: usize> HoeffdingTree<V> {
         for &(_, leaf) in leaves {
             kept[leaf] = false;
         }
-        // What is given up makes room for what is taken up.
+        // Models are dropped first, to free the memory that frozen leaves need.
         self.retain_models(&kept);
         self.frozen.set_capacity(self.frozen.len() + leaves.len());
         for ((&(node, _), weights), majority) in leaves.iter().zip(&weights).zip(majorities) {
@@ -179,7 +179,7 @@ impl<const V: usize> HoeffdingTree<V> {
         }
     }
 
-    /// Let frozen leaves learn again, from the weights of their classes on.
+    /// Makes frozen leaves active again, starting from the weights of their classes.
     fn thaw(&mut self, leaves: &[(u32, usize)]) {
         let mut kept = vec![true; self.frozen.len()];
         self.models.set_capacity(self.models.len() + leaves.len());
@@ -196,7 +196,7 @@ impl<const V: usize> HoeffdingTree<V> {
         }
     }
 
-    /// Predict a row at a frozen leaf, then count it where its weight is above 0.
+    /// Predicts a row at a frozen leaf, then counts it if its weight is above 0.
     #[cold]
     #[inline(never)]
     pub(super) fn step_frozen(&mut self, leaf: usize, label: i32, weight: f64) -> i32 {

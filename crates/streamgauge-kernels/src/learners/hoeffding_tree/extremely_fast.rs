@@ -1,4 +1,4 @@
-//! The extremely fast decision tree: a leaf splits as soon as that helps, and a node thinks again.
+//! The extremely fast decision tree: a leaf splits as soon as that helps, and nodes re-evaluate their splits.
 //!
 //! C. Manapragada, G. I. Webb and M. Salehi, Extremely fast decision tree, KDD 2018 (Hoeffding anytime tree).
 
@@ -16,15 +16,15 @@ use crate::learners::{ABSTAINED, Learner, Schema, Step, learn_by_interleaving};
 
 const NAME: &str = "ExtremelyFastDecisionTree";
 const VERSION: u32 = 1;
-/// A gain below this is none.
+/// A split that gains less is not worth making.
 const MIN_GAIN: f64 = 1e-10;
 
 /// The options of an extremely fast decision tree, with MOA's defaults.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExtremelyFastOptions {
-    /// Those of the tree itself.
+    /// The options of the tree itself.
     pub tree: Options,
-    /// After how many rows each the nodes on the way of a row think again.
+    /// The number of rows between two re-evaluations of the nodes on the path of a row.
     pub revision_period: u64,
 }
 
@@ -37,44 +37,43 @@ impl Default for ExtremelyFastOptions {
 /// An extremely fast decision tree (Hoeffding anytime tree).
 ///
 /// - Every `grace_period` of weight, a leaf that has seen two classes splits by its best attribute if that is better
-///   than no split, on average over its attempts, by more than the Hoeffding bound, or if the bound is below
+///   than not splitting by more than the Hoeffding bound, on average over its attempts, or if the bound is below
 ///   `tie_threshold`.
-/// - Nodes that have split go on learning. Every `revision_period` rows of the tree, those on the way of the row
-///   compare again: where another attribute leads the one asked for by more than the bound, or by half of
-///   `tie_threshold` where the bound is below it, all below is dropped and the node splits anew. The lead is that of
-///   all gains so far over the number of attempts since the split.
-/// - The tree stops growing where it would then hold more than `max_bytes`.
+/// - Split nodes continue to learn. Every `revision_period` rows, the nodes on the path of the row compare their
+///   attributes again: if another attribute leads the current one by more than the bound, or by half of `tie_threshold`
+///   where the bound is below it, the node is split by that attribute and its subtree is dropped. The lead is the sum
+///   of all gains so far divided by the number of attempts since the split.
+/// - The tree stops growing where it would otherwise exceed `max_bytes`.
 #[derive(Debug, Clone)]
 pub struct ExtremelyFastDecisionTree<const V: usize> {
     tree: HoeffdingTree<V>,
     options: ExtremelyFastOptions,
-    /// What each node has learnt; that of a leaf is its leaf.
+    /// Per node, its model; that of a leaf is its leaf.
     node_models: Vec<u32>,
-    /// Per node how often it has compared its attributes.
+    /// Per node, the number of comparisons of its attributes.
     n_attempts: Vec<u32>,
-    /// Per node and attribute the sum of the gains found.
+    /// Per node and attribute, the sum of the gains.
     gains: Vec<f64>,
     n_learnt: u64,
     n_revised: u64,
 }
 
-/// An extremely fast decision tree that has seen nothing.
+/// Builds an untrained extremely fast decision tree.
 ///
 /// # Errors
-/// [`KernelError::Option`] where an option is outside its range, or a single leaf does not fit into `max_bytes`.
+/// [`KernelError::Option`] if a single leaf does not fit into `max_bytes`.
 pub fn extremely_fast_decision_tree(
     schema: Schema,
     options: ExtremelyFastOptions,
 ) -> Result<Box<dyn Learner>, KernelError> {
-    Ok(
-        with_vectors!(Layout::n_vectors(&schema, usize::MAX), V => Box::new(ExtremelyFastDecisionTree::<V>::new(schema, options)?)),
-    )
+    let n_vectors = Layout::n_vectors(&schema, usize::MAX);
+    Ok(with_vectors!(n_vectors, V => Box::new(ExtremelyFastDecisionTree::<V>::new(schema, options)?)))
 }
 
 impl<const V: usize> ExtremelyFastDecisionTree<V> {
     fn new(schema: Schema, options: ExtremelyFastOptions) -> Result<Self, KernelError> {
         let bytes_per_node = 2 * size_of::<u32>() + schema.n_attributes() * size_of::<f64>();
-        // Leaves attempt to split here, not there.
+        // Leaves attempt to split in this module, not in the tree.
         let mut tree = HoeffdingTree::new(schema, Options { grace_period: f64::INFINITY, ..options.tree });
         tree.wrapper = WrapperMemory { bytes: size_of::<Self>() - size_of::<HoeffdingTree<V>>(), bytes_per_node };
         tree.check_budget()?;
@@ -85,7 +84,7 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
         Ok(learner)
     }
 
-    /// Give each node that is new its place.
+    /// Adds entries for new nodes.
     fn resize_to_nodes(&mut self) {
         let (before, n, d) = (self.node_models.len(), self.tree.nodes.len(), self.tree.schema.n_attributes());
         set_capacity(&mut self.node_models, n);
@@ -97,7 +96,7 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
         self.gains.resize(n * d, 0.0);
     }
 
-    /// Compare the attributes of a node, and add what each would gain; the best, unless none can split it.
+    /// Compares the attributes of a node and adds up their gains; returns the best, `None` if none can split it.
     fn compare_attributes(&mut self, node: u32) -> Option<Candidate> {
         let (model, d) = (self.node_models[node as usize] as usize, self.tree.schema.n_attributes());
         let candidates = self.tree.find_candidates(model);
@@ -115,13 +114,13 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
         best.map(|best| Candidate { merit: best.merit - unsplit, ..best })
     }
 
-    /// What an attribute has gained at a node, on average over its attempts.
+    /// Returns the gain of an attribute at a node, averaged over its attempts.
     fn mean_gain(&self, node: u32, attribute: usize) -> f64 {
         let index = node as usize * self.tree.schema.n_attributes() + attribute;
         self.gains[index] / f64::from(self.n_attempts[node as usize].max(1))
     }
 
-    /// Split a leaf if that is better than no split.
+    /// Splits a leaf if that is better than not splitting.
     #[cold]
     #[inline(never)]
     fn attempt_to_split(&mut self, node: u32, leaf: usize) {
@@ -138,7 +137,7 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
         }
     }
 
-    /// Split a node anew if another attribute leads the one it asks for; whether it did.
+    /// Splits a node again if another attribute leads its own; returns whether it did.
     #[cold]
     #[inline(never)]
     fn reevaluate_split(&mut self, node: u32) -> bool {
@@ -159,7 +158,7 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
         true
     }
 
-    /// Give a node new branches, whatever it had; it keeps what it has learnt.
+    /// Replaces the branches of a node; its model stays.
     fn split(&mut self, node: u32, candidate: Candidate) {
         let model = self.node_models[node as usize] as usize;
         let (branches, majority) =
@@ -170,12 +169,12 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
             self.tree.models.push(weights, majority);
         }
         self.tree.nodes.split(node, candidate.attribute, candidate.test, &leaves, find_heaviest(&branches));
-        // As in MOA, what was gained so far stays and attempts are counted anew: a young node is quick to think again.
+        // As in MOA, the gains stay and the attempts are reset, so that a young node is quick to change its split.
         self.n_attempts[node as usize] = 0;
         self.resize_to_nodes();
     }
 
-    /// Drop all nodes that hang from nothing, and what they have learnt.
+    /// Drops nodes that the root does not reach, and their models.
     fn drop_orphans(&mut self) {
         let (order, _) = self.tree.nodes.compact(&[]);
         let d = self.tree.schema.n_attributes();
@@ -191,7 +190,7 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
         self.resize_to_nodes();
     }
 
-    /// Learn a row at a node that has split.
+    /// Learns a row at a split node.
     #[inline(never)]
     fn observe(&mut self, node: u32, row: Row<'_, V>, label: i32, weight: f64) {
         let model = self.node_models[node as usize] as usize;
@@ -213,7 +212,7 @@ impl<const V: usize> RowByRow<V> for ExtremelyFastDecisionTree<V> {
         if weight <= 0.0 {
             return self.tree.step_at_leaf(end, leaf, row, label, 0.0);
         }
-        // Before a node may be dropped that was to predict.
+        // Predict before the leaf may be dropped.
         let predicted = if reevaluates { self.tree.step_at_leaf(end, leaf, row, label, 0.0) } else { ABSTAINED };
         self.n_learnt += 1;
         let mut node = 0;
@@ -288,13 +287,13 @@ impl<const V: usize> Learner for ExtremelyFastDecisionTree<V> {
         let (n, d) = (loaded.tree.nodes.len(), self.tree.schema.n_attributes());
         let same = loaded.node_models.len() == n && loaded.n_attempts.len() == n && loaded.gains.len() == n * d;
         if !same || loaded.tree.frozen.len() > 0 {
-            return Err(reader.error("its nodes are not those it has counted"));
+            return Err(reader.error("the numbers of nodes differ"));
         }
         loaded.resize_to_nodes();
         for node in 0..n {
             match loaded.tree.nodes.leaf(node as u32) {
                 Some(leaf) if leaf == loaded.node_models[node] as usize => {}
-                Some(_) => return Err(reader.error("a leaf has learnt elsewhere")),
+                Some(_) => return Err(reader.error("the model of a leaf is not its own")),
                 None => leaves.claim(&reader, loaded.node_models[node] as usize)?,
             }
         }

@@ -1,11 +1,11 @@
-//! Leaves that only count the weights of their classes.
+//! Frozen leaves: they keep only the weights of their classes.
 
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::ABSTAINED;
 use crate::learners::bayes::{grow_column, retain_blocks, set_capacity, vote_by_weights};
 
-/// Leaves that only count the weights of their classes.
+/// Leaves that keep only the weights of their classes.
 #[derive(Debug, Clone)]
 pub(super) struct FrozenLeaves {
     n_classes: usize,
@@ -14,28 +14,28 @@ pub(super) struct FrozenLeaves {
 }
 
 impl FrozenLeaves {
-    /// No leaves yet.
+    /// Creates an empty store.
     pub fn new(n_classes: usize) -> Self {
         Self { n_classes, weights: vec![], majorities: vec![] }
     }
 
-    /// How many leaves there are.
+    /// Returns the number of leaves.
     pub fn len(&self) -> usize {
         self.majorities.len()
     }
 
-    /// The bytes that a leaf takes on the heap.
+    /// Returns the heap size of a leaf in bytes.
     pub fn bytes_per_entry(n_classes: usize) -> usize {
         n_classes * size_of::<f64>() + size_of::<i32>()
     }
 
-    /// Hold room for so many leaves, and no more than that unless there are more.
+    /// Sets the capacity to `n_leaves` leaves, or to the length if that is greater.
     pub fn set_capacity(&mut self, n_leaves: usize) {
         set_capacity(&mut self.weights, n_leaves * self.n_classes);
         set_capacity(&mut self.majorities, n_leaves);
     }
 
-    /// Add a leaf with the weights of its classes and the class it predicts.
+    /// Adds a leaf with the weights of its classes and the class it predicts.
     pub fn push(&mut self, weights: &[f64], majority: i32) {
         let n = self.len() + 1;
         grow_column(&mut self.majorities, n, majority);
@@ -43,23 +43,23 @@ impl FrozenLeaves {
         self.weights[(n - 1) * self.n_classes..].copy_from_slice(weights);
     }
 
-    /// Keep only the leaves that are marked, in their order.
+    /// Keeps only the marked leaves, in their order.
     pub fn retain(&mut self, kept: &[bool]) {
         retain_blocks(&mut self.weights, kept, self.n_classes);
         retain_blocks(&mut self.majorities, kept, 1);
     }
 
-    /// The weights of the classes of a leaf.
+    /// Returns the weights of the classes of a leaf.
     pub fn weights(&self, leaf: usize) -> &[f64] {
         &self.weights[leaf * self.n_classes..(leaf + 1) * self.n_classes]
     }
 
-    /// The class that a leaf predicts.
+    /// Returns the class that a leaf predicts.
     pub fn majority(&self, leaf: usize) -> i32 {
         self.majorities[leaf]
     }
 
-    /// Count a row at a leaf.
+    /// Counts a row at a leaf.
     pub fn count(&mut self, leaf: usize, label: usize, weight: f64) {
         let weights = &mut self.weights[leaf * self.n_classes..(leaf + 1) * self.n_classes];
         weights[label] += weight;
@@ -71,34 +71,34 @@ impl FrozenLeaves {
         }
     }
 
-    /// The shares of the classes of a leaf.
+    /// Writes the shares of the classes of a leaf.
     pub fn vote(&self, leaf: usize, votes: &mut [f64]) {
         let weights = self.weights(leaf).iter().copied();
         vote_by_weights(weights, self.weights(leaf).iter().sum(), self.majority(leaf), votes);
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
         self.weights.capacity() * size_of::<f64>() + self.majorities.capacity() * size_of::<i32>()
     }
 
-    /// Write all leaves.
+    /// Writes all leaves.
     pub fn save(&self, writer: &mut Writer) {
         writer.f64s(&self.weights);
         self.majorities.iter().for_each(|&majority| writer.u64(majority as u64));
     }
 
-    /// Read leaves into a store that holds none.
+    /// Reads leaves into an empty store.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where the bytes are damaged.
+    /// [`KernelError::Saved`] if the bytes are damaged.
     pub fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
         let weights = reader.f64s()?;
         self.set_capacity(weights.len() / self.n_classes.max(1));
         for weights in weights.chunks(self.n_classes.max(1)) {
             let majority = reader.u64()? as i32;
             if weights.len() != self.n_classes || !(ABSTAINED..self.n_classes as i32).contains(&majority) {
-                return Err(reader.error("a frozen leaf has other classes"));
+                return Err(reader.error("a frozen leaf has another number of classes"));
             }
             self.push(weights, majority);
         }
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::randomness::{Draws, Purpose};
 
-    /// The first class of the greatest weight.
+    /// Returns the first class of the greatest weight.
     fn first_of_greatest(weights: &[f64]) -> i32 {
         let greatest = weights.iter().copied().fold(0.0, f64::max);
         weights.iter().position(|&weight| weight == greatest && weight > 0.0).map_or(ABSTAINED, |class| class as i32)

@@ -1,4 +1,4 @@
-//! How a leaf becomes a node.
+//! Attempts to split a leaf.
 
 use super::HoeffdingTree;
 use super::criterion::SplitCriterion;
@@ -8,23 +8,23 @@ use super::split::{self, Candidate, SplitEvaluator};
 use crate::dispatch;
 use crate::learners::rows::Slot;
 
-/// A split that leads by enough.
+/// A split that leads by more than the bound.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Split {
     pub candidate: Candidate,
-    /// With less merit, other splits of the leaf have no chance.
+    /// Attributes whose merit is lower than this are poor.
     pub least: f64,
 }
 
 impl<const V: usize> HoeffdingTree<V> {
-    /// Split a leaf if its best split leads by enough.
+    /// Splits a leaf if its best split leads by more than the bound.
     pub(super) fn attempt_to_split(&mut self, node: u32, leaf: usize) {
         if let Some(split) = self.find_split(leaf) {
             self.apply_split(node, leaf, split);
         }
     }
 
-    /// The best split of a leaf, where it leads by enough.
+    /// Returns the best split of a leaf if it leads by more than the bound.
     #[cold]
     #[inline(never)]
     pub(super) fn find_split(&mut self, leaf: usize) -> Option<Split> {
@@ -51,7 +51,7 @@ impl<const V: usize> HoeffdingTree<V> {
         None
     }
 
-    /// Split a leaf where there is room.
+    /// Splits a leaf if there is room.
     #[cold]
     #[inline(never)]
     pub(super) fn apply_split(&mut self, node: u32, leaf: usize, split: Split) {
@@ -61,7 +61,7 @@ impl<const V: usize> HoeffdingTree<V> {
         }
     }
 
-    /// How far apart merits must be to be told apart for good; `None` where a leaf has not seen two classes.
+    /// Returns the Hoeffding bound on the lead of a split; `None` for a leaf that has not seen two classes.
     pub(super) fn split_bound(&self, leaf: usize) -> Option<f64> {
         let (mut n_seen, mut n_upto) = (0, 0);
         for (class, weight) in self.models.weights(leaf).enumerate() {
@@ -77,7 +77,7 @@ impl<const V: usize> HoeffdingTree<V> {
         (n_seen >= 2).then(bound)
     }
 
-    /// What judges the splits of a leaf.
+    /// Returns an evaluator of the splits of a leaf.
     #[inline(always)]
     pub(super) fn evaluator(&self, leaf: usize) -> SplitEvaluator<'_, V> {
         SplitEvaluator {
@@ -89,13 +89,13 @@ impl<const V: usize> HoeffdingTree<V> {
         }
     }
 
-    /// Whether a leaf looks at an attribute.
+    /// Returns whether a leaf uses an attribute.
     #[inline(always)]
     pub(super) fn uses(&self, leaf: usize, attribute: usize) -> bool {
         !self.models.is_ignored(leaf, attribute)
     }
 
-    /// The best split of a leaf by each attribute that it looks at.
+    /// Returns the best split of a leaf by each attribute it uses.
     pub(super) fn find_candidates(&self, leaf: usize) -> Vec<Candidate> {
         dispatch::run(
             #[inline(always)]
@@ -103,7 +103,7 @@ impl<const V: usize> HoeffdingTree<V> {
         )
     }
 
-    /// Look at the splits of a leaf as far as that is cheap.
+    /// Screens the splits of a leaf in single precision.
     fn screen_splits(&mut self, leaf: usize, bound: Option<f64>) -> SplitScreen {
         let all = self.options.split_criterion == SplitCriterion::InfoGain && !self.options.remove_poor_attributes;
         if !all || !self.models.layout().nominal.is_empty() || self.models.has_missing(leaf) {
@@ -115,7 +115,7 @@ impl<const V: usize> HoeffdingTree<V> {
         )
     }
 
-    /// No longer look at the attributes of a leaf whose best split has less than some merit, where that is wanted.
+    /// Ignores from now on the attributes of a leaf whose best split has a merit below `least`, if the option is set.
     pub(super) fn remove_poor_attributes(&mut self, leaf: usize, least: f64) {
         if !self.options.remove_poor_attributes {
             return;
@@ -127,7 +127,7 @@ impl<const V: usize> HoeffdingTree<V> {
         }
     }
 
-    /// Put a node in the place of a leaf. The first branch takes over the leaf's record, the others get new ones.
+    /// Turns a leaf into a split node. The first branch reuses the leaf's model, the others get new ones.
     fn split(&mut self, node: u32, leaf: usize, candidate: Candidate) {
         let branches = self.branch_weights(leaf, candidate);
         let majority = self.models.summary(leaf).majority;
@@ -144,14 +144,14 @@ impl<const V: usize> HoeffdingTree<V> {
         self.nodes.split(node, candidate.attribute, candidate.test, &leaves, find_heaviest(&branches));
     }
 
-    /// Drop the models that no leaf has.
+    /// Drops the models without a leaf.
     pub(super) fn drop_unused_models(&mut self) {
         let mut kept = vec![false; self.models.len()];
         self.nodes.leaves().for_each(|(_, leaf)| kept[leaf] = true);
         self.retain_models(&kept);
     }
 
-    /// Keep only the models that are marked; per model the number it then has.
+    /// Keeps only the marked models; returns the new index of each.
     pub(super) fn retain_models(&mut self, kept: &[bool]) -> Vec<usize> {
         self.models.retain(kept);
         self.models.set_capacity(self.models.len());
@@ -163,7 +163,7 @@ impl<const V: usize> HoeffdingTree<V> {
         numbers
     }
 
-    /// The weight of each class in each branch of a split.
+    /// Returns the weight of each class in each branch of a split.
     pub(super) fn branch_weights(&self, leaf: usize, candidate: Candidate) -> Vec<Vec<f64>> {
         dispatch::run(
             #[inline(always)]
@@ -172,7 +172,7 @@ impl<const V: usize> HoeffdingTree<V> {
     }
 }
 
-/// Returns the index that each entry has once those that are not `kept` are dropped; that of a dropped one means nothing.
+/// Returns the index of each entry after those that are not `kept` are dropped; meaningless for a dropped one.
 pub(super) fn renumber(kept: &[bool]) -> Vec<usize> {
     let mut n_kept: usize = 0;
     let number = |&kept: &bool| {
@@ -182,7 +182,7 @@ pub(super) fn renumber(kept: &[bool]) -> Vec<usize> {
     kept.iter().map(number).collect()
 }
 
-/// The branch of the greatest weight, the first of equals.
+/// Returns the branch with the greatest weight, the first of equals.
 pub(super) fn find_heaviest(branches: &[Vec<f64>]) -> usize {
     let (mut heaviest, mut most) = (0, 0.0);
     for (branch, weights) in branches.iter().enumerate() {
@@ -194,7 +194,8 @@ pub(super) fn find_heaviest(branches: &[Vec<f64>]) -> usize {
     heaviest
 }
 
-/// The most by which a mean of n values within a range differs from its expectation, except with small probability.
+/// Returns the Hoeffding bound: a mean of `n` values within `range` exceeds its expectation by more with a probability
+/// of at most `confidence`.
 fn hoeffding_bound(range: f64, confidence: f64, n: f64) -> f64 {
     (range * range * (1.0 / confidence).ln() / (2.0 * n)).sqrt()
 }

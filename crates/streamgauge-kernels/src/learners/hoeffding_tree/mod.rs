@@ -1,4 +1,6 @@
-//! The Hoeffding tree (VFDT), with the choices that MOA makes by default.
+//! The Hoeffding tree (VFDT), with MOA's defaults.
+//!
+//! The README in this folder has the plain algorithm, and what each file rewrites for speed.
 //!
 //! P. Domingos and G. Hulten, Mining high-speed data streams, KDD 2000.
 
@@ -40,28 +42,28 @@ use voting::VoteBuffer;
 const NAME: &str = "HoeffdingTree";
 const VERSION: u32 = 2;
 
-/// A Hoeffding tree: a leaf splits once the Hoeffding bound says that its best split is the best for good.
+/// A Hoeffding tree: a leaf splits once its best split leads by more than the Hoeffding bound.
 ///
 /// - Every `grace_period` of weight, a leaf that has seen two classes compares the best splits of its attributes by
-///   information gain. It splits by the best if that leads the second, and no split at all, by more than
-///   `sqrt(r^2 ln(1 / split_confidence) / (2 n))`, with n the weight of the leaf and r the logarithm to base 2 of the
-///   number of classes up to the last one seen, or if that bound is below `tie_threshold`. At least two branches must
-///   get more than 0.01 of the weight.
-/// - A numeric attribute offers ten thresholds at equal distances between its extremes; how much of a class lies
-///   below one is told by a normal distribution. A nominal attribute offers a branch per value, or one value against
-///   the rest where that is better (always, with `binary_splits`).
-/// - New leaves inherit the weights of the classes that the split promised them; a leaf of a value never seen votes
-///   for the majority of its parent.
-/// - A row whose value is missing where a node asks for it goes to the child that was heaviest when the node split:
-///   it most likely belongs there, and unlike in MOA, where it stops at the node, it is learnt.
-/// - In a `subspace`, each leaf looks at some attributes only, drawn when it is made: they alone are observed, asked
-///   for in a split, and known to its naive Bayes.
-/// - The tree never holds more than `max_bytes`: the leaves that promise least are frozen, and thawed when they
-///   promise more. A frozen leaf counts and predicts classes only.
+///   information gain. It splits by the best if that leads the second best, and not splitting, by more than `sqrt(r^2
+///   ln(1 / split_confidence) / (2 n))`, where n is the weight of the leaf and r the logarithm to base 2 of the number
+///   of classes up to the last one seen, or if that bound is below `tie_threshold`. At least two branches must get more
+///   than 0.01 of the weight.
+/// - A numeric attribute has ten candidate thresholds at equal distances between its extremes; the weight of a class
+///   below a threshold is that of a normal distribution. A nominal attribute has a branch per value, or one value
+///   against the rest where that is better (always, with `binary_splits`).
+/// - New leaves start with the weights of the classes that the split assigns to them; a leaf for a value never seen
+///   votes for the majority of its parent.
+/// - A row whose value is missing at a node goes to the child that was heaviest when the node split, and is learnt
+///   there; in MOA it stops at the node.
+/// - With a `subspace`, each leaf uses a random subset of the attributes, drawn when it is created, for its statistics,
+///   its splits and its naive Bayes.
+/// - The tree never holds more than `max_bytes`: the least promising leaves are frozen, and thawed when they become
+///   promising. A frozen leaf only counts its classes and predicts the majority.
 ///
-/// Votes are shares that add up to 1: posterior probabilities where naive Bayes predicts, shares of the classes'
-/// weights where the majority does. All are 0 before the first row was learnt. `V` is the number of lanes that
-/// numeric attributes fill; [`hoeffding_tree`] chooses it.
+/// Votes add up to 1: posterior probabilities where naive Bayes predicts, shares of the classes' weights where the
+/// majority does. All are 0 before the first row was learnt. `V` is the number of vectors in a row's first panel (see
+/// `rows.rs`); [`hoeffding_tree`] chooses it.
 #[derive(Debug, Clone)]
 pub struct HoeffdingTree<const V: usize> {
     schema: Schema,
@@ -69,23 +71,23 @@ pub struct HoeffdingTree<const V: usize> {
     nodes: Nodes,
     models: Models<V>,
     rows: Rows<V>,
-    /// All attributes of the rows, to find their leaves by, where leaves look at some of them only.
+    /// All attributes of the rows, for routing, where leaves use a subset.
     full_rows: Option<Rows<MAX_VECTORS>>,
-    /// The bytes of the rows, which are not at hand while they are learnt.
+    /// The bytes of the rows, which are moved out while a block is processed.
     row_bytes: usize,
     screener: SplitScreener,
-    /// What the leaves say of the rows of a block, where votes are wanted.
+    /// The log-likelihoods of the rows of a block, for votes.
     logs: Vec<f64>,
     frozen: FrozenLeaves,
-    /// The weight that frozen leaves have learnt since leaves were ranked.
+    /// The weight that frozen leaves have learnt since the last ranking.
     weight_since_ranking: f64,
     wrapper: WrapperMemory,
 }
 
-/// A Hoeffding tree that has seen nothing.
+/// Builds an untrained Hoeffding tree.
 ///
 /// # Errors
-/// [`KernelError::Option`] where an option is outside its range, or a single leaf does not fit into `max_bytes`.
+/// [`KernelError::Option`] if a single leaf does not fit into `max_bytes`.
 pub fn hoeffding_tree(schema: Schema, options: Options) -> Result<Box<dyn Learner>, KernelError> {
     let size = options.subspace.map_or(usize::MAX, |subspace| subspace.size);
     let n_vectors = Layout::n_vectors(&schema, size);
@@ -132,7 +134,7 @@ impl<const V: usize> HoeffdingTree<V> {
         models
     }
 
-    /// Whether the majority class predicts at a leaf.
+    /// Returns whether the majority class predicts at a leaf.
     #[inline(always)]
     fn majority_predicts(&self, leaf: usize) -> bool {
         match self.options.leaf_prediction {
@@ -142,8 +144,8 @@ impl<const V: usize> HoeffdingTree<V> {
         }
     }
 
-    /// Test and learn a block of rows: route all of them, then take one after the other. Leaves look at some of the
-    /// attributes only where `IN_SUBSPACES`.
+    /// Predicts and learns a block of rows: routes all of them, then processes one after the other. With `IN_SUBSPACES`
+    /// leaves use a subset of the attributes.
     #[inline(always)]
     fn interleave_block<const IN_SUBSPACES: bool>(
         &mut self,
@@ -167,7 +169,7 @@ impl<const V: usize> HoeffdingTree<V> {
         self.rows = rows;
     }
 
-    /// Test and learn a row of a block at its leaf.
+    /// Predicts and learns a row of a block at its leaf.
     #[inline(always)]
     fn step_row(&mut self, node: u32, leaf: usize, block: &Block<'_>, row: Row<'_, V>, i: usize) -> i32 {
         let (label, weight) = (block.labels[i], block.weights[i % BLOCK]);
@@ -179,8 +181,8 @@ impl<const V: usize> HoeffdingTree<V> {
         if block.tests[i % BLOCK] { predicted } else { ABSTAINED }
     }
 
-    /// Find the node and leaf of each row of a block, and make ready the rows where leaves look at all of them. Gives
-    /// whether no value is known to be missing.
+    /// Finds the node and leaf of each row of a block, and fills the rows unless leaves use a subset of the attributes.
+    /// Returns whether no value is missing.
     #[inline(always)]
     fn route_rows<const IN_SUBSPACES: bool>(
         &mut self,
@@ -203,8 +205,8 @@ impl<const V: usize> HoeffdingTree<V> {
         }
     }
 
-    /// Find the leaf of a row below a node, which may have split since the row was routed to it, and make ready what
-    /// the leaf looks at.
+    /// Returns the node and leaf of a row below a node, which may have split since the row was routed, and gathers the
+    /// attributes that the leaf uses.
     #[inline(always)]
     fn find_row_leaf<const IN_SUBSPACES: bool>(
         &mut self,
@@ -219,7 +221,7 @@ impl<const V: usize> HoeffdingTree<V> {
             self.gather(rows, i, block, leaf);
         }
         if rows.row(i).has_missing() && block.weights[i % BLOCK] > 0.0 && !self.models.tracks_missing() {
-            // The leaf may now be frozen, or have moved.
+            // The leaf may have been frozen or renumbered.
             self.make_room_for_missing();
             leaf = self.nodes.leaf(node).unwrap_or(leaf);
             if IN_SUBSPACES {
@@ -229,7 +231,7 @@ impl<const V: usize> HoeffdingTree<V> {
         (node, leaf)
     }
 
-    /// Make ready what a leaf looks at in a row.
+    /// Gathers the attributes of a row that a leaf uses.
     #[inline(always)]
     fn gather(&self, rows: &mut Rows<V>, i: usize, block: &Block<'_>, leaf: usize) {
         let d = self.schema.n_attributes();
@@ -238,13 +240,13 @@ impl<const V: usize> HoeffdingTree<V> {
         }
     }
 
-    /// The attributes that a leaf looks at; `None` where it looks at all of them, or at none because it is frozen.
+    /// Returns the attributes that a leaf uses; `None` if it uses all of them, or is frozen.
     #[inline(always)]
     fn subspace(&self, leaf: usize) -> Option<&[u32]> {
         if leaf < FIRST_FROZEN { self.models.subspace(leaf) } else { None }
     }
 
-    /// The leaf below a node, which may have split since the row was routed to it.
+    /// Returns the node and leaf below a node, which may have split since the row was routed.
     #[inline(always)]
     fn find_leaf(&self, node: u32, x: &[f64]) -> (u32, usize) {
         if let Some(leaf) = self.nodes.leaf(node) {
@@ -254,7 +256,7 @@ impl<const V: usize> HoeffdingTree<V> {
         (node, self.nodes.leaf(node).unwrap_or(0))
     }
 
-    /// Predict a row at its leaf, then learn it where its weight is above 0.
+    /// Predicts a row at its leaf, then learns it if its weight is above 0.
     #[inline(always)]
     fn predict_and_learn(&mut self, node: u32, leaf: usize, row: Row<'_, V>, label: i32, weight: f64) -> i32 {
         let majority = self.models.summary(leaf).majority;
@@ -263,7 +265,7 @@ impl<const V: usize> HoeffdingTree<V> {
         let asks_bayes = match self.options.leaf_prediction {
             LeafPrediction::Majority => false,
             LeafPrediction::NaiveBayes => true,
-            // A row that is learnt counts for both, so that no branch depends on which of them predicts.
+            // Adaptive leaves score both predictions of a learnt row, whichever is used; this also saves a branch.
             LeafPrediction::Adaptive => learns || !majority_predicts,
         };
         let likeliest = if asks_bayes { self.models.find_likeliest(leaf, row) } else { majority };
@@ -273,7 +275,7 @@ impl<const V: usize> HoeffdingTree<V> {
         if majority_predicts { majority } else { likeliest }
     }
 
-    /// Learn a row at its leaf, for which naive Bayes had said `likeliest`.
+    /// Learns a row at its leaf; `likeliest` is the prediction of naive Bayes.
     #[inline(always)]
     fn learn_at(&mut self, node: u32, leaf: usize, row: Row<'_, V>, label: i32, weight: f64, likeliest: i32) {
         let majority = self.models.summary(leaf).majority;
@@ -391,7 +393,7 @@ impl<const V: usize> Learner for HoeffdingTree<V> {
 }
 
 impl<const V: usize> HoeffdingTree<V> {
-    /// Write all of its state.
+    /// Writes the state.
     fn save_into(&self, writer: &mut Writer) {
         self.models.save(writer);
         writer.f64(self.weight_since_ranking);
@@ -399,7 +401,7 @@ impl<const V: usize> HoeffdingTree<V> {
         self.nodes.save(writer);
     }
 
-    /// Read all leaves, into a tree that is new.
+    /// Reads all leaves into a new tree.
     fn load_leaves(&mut self, reader: &mut Reader<'_>) -> Result<LeafClaims, KernelError> {
         self.models = Self::new_models(&self.schema, &self.options);
         self.models.load(reader)?;
@@ -408,7 +410,7 @@ impl<const V: usize> HoeffdingTree<V> {
         Ok(LeafClaims::new(self.models.len(), self.frozen.len()))
     }
 
-    /// Read the nodes of a tree, and of those below some more roots.
+    /// Reads the nodes of the tree and of the subtrees below more roots.
     fn load_nodes(
         &mut self,
         reader: &mut Reader<'_>,

@@ -1,4 +1,4 @@
-//! The tree's nodes, and how a row finds its leaf.
+//! The nodes of a tree, and the routing of rows to their leaves.
 
 use crate::learners::Schema;
 use crate::learners::bayes::{grow_column, set_capacity};
@@ -11,83 +11,83 @@ mod save;
 pub(super) use restructure::NO_NODE;
 pub(super) use save::LeafClaims;
 
-/// The place of a node that has split: it has no leaf.
+/// The leaf of a split node, which has none.
 const SPLIT: u32 = u32::MAX;
 
-/// From this number on a leaf is a frozen one.
+/// Leaves from this number on are frozen.
 pub(super) const FIRST_FROZEN: usize = 1 << 31;
 
-/// A step table that rows run down may take this share of the memory.
+/// The share of the memory limit that a step table may take is one over this.
 const STEP_MEMORY_SHARE: usize = 8;
 
-/// How many rows are routed abreast, so that their cache misses overlap.
+/// The number of rows that descend in parallel, so that their cache misses overlap.
 const GROUP: usize = 8;
 
-/// The sizes of step tables, which rows can run down without a check; larger trees have none.
+/// The sizes of step tables, known to the compiler so that bounds need no check; larger trees have no step table.
 const SMALL: usize = 1 << 10;
 const MEDIUM: usize = 1 << 13;
 const LARGE: usize = 1 << 16;
 
-/// What a node asks of a row.
+/// The test of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Test {
-    /// Is the number at most this? Then the first child, else the second.
+    /// Whether the number is at most this: then the first child, else the second.
     AtMost(f64),
-    /// Which of so many nominal values? A child for each.
+    /// Which of this many nominal values: a child for each.
     Which(u32),
-    /// Is it this nominal value? Then the first child, else the second.
+    /// Whether it is this nominal value: then the first child, else the second.
     Is(u32),
 }
 
 impl Test {
-    /// How many children the answers lead to.
+    /// Returns the number of children.
     pub fn n_branches(self) -> usize {
         if let Self::Which(n_values) = self { n_values as usize } else { 2 }
     }
 }
 
-/// What is known of a node.
+/// A node.
 #[derive(Debug, Clone, Copy)]
 struct Node {
-    /// Its leaf, counted from [`FIRST_FROZEN`] where that is frozen, or [`SPLIT`].
+    /// Its leaf, from [`FIRST_FROZEN`] on if that is frozen, or [`SPLIT`].
     leaf: u32,
     depth: u32,
     attribute: u32,
-    /// Of a leaf, itself.
+    /// For a leaf, the node itself.
     first_child: u32,
-    /// The child that rows go to whose value is missing.
+    /// The child for rows whose value is missing.
     heaviest_child: u32,
     test: Test,
 }
 
-/// A place in a row of few numbers. The compiler knows how many there are, so that no place need be checked.
+/// A column of a row of up to 16 numbers. As an enum, so that the compiler knows the range and omits bounds checks.
 #[derive(Debug, Clone, Copy)]
 #[repr(u8)]
 #[rustfmt::skip]
 enum Column { C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15 }
 
-/// All places, in their order.
+/// All columns, in order.
 #[rustfmt::skip]
 const COLUMNS: [Column; MAX_VECTORS * LANES] = {
     use Column::{C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15};
     [C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15]
 };
 
-/// What rows read of nodes that run down a tree which asks for few numbers only: tables of their own, whose places need
-/// no arithmetic. A leaf is its own child: no number is greater than its threshold.
+/// What a descent reads of the nodes, for trees over up to 16 numbers: one column per field, indexed by node. A leaf is
+/// its own child, since no number exceeds its threshold.
 #[derive(Debug, Clone, Default)]
 struct StepTable {
     thresholds: Vec<f64>,
     first_children: Vec<u32>,
     columns: Vec<Column>,
-    /// As [`Node`] has them: rows that have arrived need not look there.
+    /// A copy of the leaves of [`Node`], so that a finished descent reads no other table.
     leaves: Vec<u32>,
 }
 
-/// The bytes that a step takes.
+/// The size of a step in bytes.
 const STEP_BYTES: usize = size_of::<f64>() + 2 * size_of::<u32>() + size_of::<Column>();
 
-/// A [`StepTable`] of `N` nodes. The compiler knows the size, so that an index modulo `N` needs no bounds check.
+/// A [`StepTable`] of `N` entries. The compiler knows the size, so that an index modulo `N` needs no bounds check.
 #[derive(Debug, Clone, Copy)]
 struct FixedSteps<'a, const N: usize> {
     thresholds: &'a [f64; N],
@@ -97,7 +97,7 @@ struct FixedSteps<'a, const N: usize> {
 }
 
 impl StepTable {
-    /// The tables, where they have `N` places.
+    /// Returns the table, if it has `N` entries.
     #[inline(always)]
     fn as_fixed<const N: usize>(&self) -> Option<FixedSteps<'_, N>> {
         Some(FixedSteps {
@@ -114,7 +114,7 @@ impl StepTable {
         (self.columns[index], self.leaves[index]) = (COLUMNS[node.attribute as usize % COLUMNS.len()], node.leaf);
     }
 
-    /// Have places for so many nodes.
+    /// Extends the table to `n` entries.
     fn grow(&mut self, n: usize) {
         grow_column(&mut self.thresholds, n, f64::INFINITY);
         grow_column(&mut self.first_children, n, 0);
@@ -122,7 +122,7 @@ impl StepTable {
         grow_column(&mut self.leaves, n, SPLIT);
     }
 
-    /// Hold room for so many nodes, and no more than that unless there are more.
+    /// Sets the capacity to `n` entries, or to the length if that is greater.
     fn set_capacity(&mut self, n: usize) {
         set_capacity(&mut self.thresholds, n);
         set_capacity(&mut self.first_children, n);
@@ -130,7 +130,7 @@ impl StepTable {
         set_capacity(&mut self.leaves, n);
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the heap size in bytes.
     fn n_bytes(&self) -> usize {
         self.thresholds.capacity() * size_of::<f64>()
             + (self.first_children.capacity() + self.leaves.capacity()) * size_of::<u32>()
@@ -138,22 +138,21 @@ impl StepTable {
     }
 }
 
-/// All nodes, the root first and children side by side.
+/// All nodes: the root first, siblings next to each other.
 #[derive(Debug, Clone)]
 pub(super) struct Nodes {
     steps: StepTable,
     nodes: Vec<Node>,
-    /// Whether all attributes are few numbers, so that rows without gaps can run down without looking; else there are no
-    /// steps.
+    /// Whether all attributes are numbers and at most 16, so that there is a step table.
     has_steps: bool,
-    /// How many sixteenths of a step a block of rows runs down before each row looks whether it has arrived.
+    /// The number of steps that a block of rows descends before each row is checked, in sixteenths.
     sixteenth_steps: usize,
-    /// How many steps a table may have room for in excess of the nodes there are.
+    /// The greatest size of a step table that the memory limit allows.
     max_capacity: usize,
 }
 
 impl Nodes {
-    /// A root that is leaf 0, in a tree that may hold so many bytes.
+    /// Creates a root that is leaf 0, in a tree of at most `max_bytes` bytes.
     pub fn new(schema: &Schema, max_bytes: usize) -> Self {
         let mut nodes = Self::empty(schema, max_bytes);
         nodes.push_leaf(0, 0);
@@ -166,7 +165,7 @@ impl Nodes {
         Self { steps: StepTable::default(), nodes: vec![], has_steps, sixteenth_steps: 0, max_capacity }
     }
 
-    /// How many steps there is room for where there are `n` nodes: none where rows cannot run.
+    /// Returns the size of the step table for `n` nodes: 0 if there is none.
     fn step_capacity(&self, n: usize) -> usize {
         let largest = if self.has_steps { self.max_capacity } else { 0 };
         [SMALL, MEDIUM, LARGE].into_iter().find(|&capacity| n <= capacity && capacity <= largest).unwrap_or(0)
@@ -180,7 +179,7 @@ impl Nodes {
         self.update_step(node as usize);
     }
 
-    /// Make known to rows that run what a node is now.
+    /// Copies a node that has changed to the step table.
     fn update_step(&mut self, node: usize) {
         let capacity = self.step_capacity(self.nodes.len());
         if capacity < self.steps.leaves.len() {
@@ -192,55 +191,55 @@ impl Nodes {
         }
     }
 
-    /// The bytes that so many nodes take on the heap.
+    /// Returns the heap size of `n_nodes` nodes in bytes.
     pub fn bytes_for(&self, n_nodes: usize) -> usize {
         self.step_capacity(n_nodes) * STEP_BYTES + n_nodes * size_of::<Node>()
     }
 
-    /// Hold room for so many nodes, and no more than that unless there are more.
+    /// Sets the capacity to `n_nodes` nodes, or to the length if that is greater.
     pub fn set_capacity(&mut self, n_nodes: usize) {
         let capacity = self.step_capacity(n_nodes);
         self.steps.set_capacity(capacity);
         set_capacity(&mut self.nodes, n_nodes);
     }
 
-    /// All nodes that are leaves, with their leaves.
+    /// Returns all leaf nodes with their leaves.
     pub fn leaves(&self) -> impl Iterator<Item = (u32, usize)> {
         (0..).zip(&self.nodes).filter(|(_, node)| node.leaf != SPLIT).map(|(i, node)| (i, node.leaf as usize))
     }
 
-    /// Give a leaf's node another leaf.
+    /// Sets the leaf of a leaf node.
     pub fn set_leaf(&mut self, node: u32, leaf: usize) {
         self.nodes[node as usize].leaf = leaf as u32;
         self.update_step(node as usize);
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The depth of the deepest node; that of the root is 0.
+    /// Returns the greatest depth of a node; that of the root is 0.
     pub fn depth(&self) -> u32 {
         self.nodes.iter().map(|node| node.depth).max().unwrap_or(0)
     }
 
-    /// The leaf of a node, where it is one.
+    /// Returns the leaf of a node; `None` if it has split.
     #[inline(always)]
     pub fn leaf(&self, node: u32) -> Option<usize> {
         let leaf = self.nodes[node as usize].leaf;
         if leaf == SPLIT { None } else { Some(leaf as usize) }
     }
 
-    /// Find the leaves of nodes again, some of which may have changed: from [`FIRST_FROZEN`] on where one is frozen, or the
-    /// node is none.
+    /// Looks up the leaves of nodes again, some of which may have changed: [`FIRST_FROZEN`] or more where a leaf is
+    /// frozen or the node has split.
     pub fn find_leaves(&self, nodes: &[u32], leaves: &mut [u32]) {
         for (&node, leaf) in nodes.iter().zip(leaves) {
             *leaf = self.nodes[node as usize].leaf;
         }
     }
 
-    /// Turn a leaf's node into one that asks, with a child for each of the given leaves.
+    /// Turns a leaf node into a split node, with a child for each of the given leaves.
     pub fn split(&mut self, node: u32, attribute: usize, test: Test, leaves: &[usize], heaviest: usize) {
         let first_child = self.nodes.len() as u32;
         let depth = self.nodes[node as usize].depth + 1;
@@ -256,7 +255,7 @@ impl Nodes {
         self.update_step(node);
     }
 
-    /// The node where a row's way ends, from any node on.
+    /// Returns the leaf node of a row below a node.
     #[inline(never)]
     pub fn route(&self, mut node: u32, x: &[f64]) -> u32 {
         while self.nodes[node as usize].leaf == SPLIT {
@@ -265,7 +264,7 @@ impl Nodes {
         node
     }
 
-    /// The child of a node that is no leaf to which a row goes.
+    /// Returns the child of a split node for a row.
     #[inline(always)]
     pub fn child(&self, node: u32, x: &[f64]) -> u32 {
         let Node { attribute, first_child, heaviest_child, test, .. } = self.nodes[node as usize];
@@ -279,7 +278,7 @@ impl Nodes {
         }
     }
 
-    /// The nodes where the ways of a block of rows end, and their leaves. `panels` are the same rows, padded.
+    /// Finds the leaf nodes and leaves of a block of rows. `panels` are the same rows, padded.
     #[inline(always)]
     pub fn route_block(
         &mut self,
@@ -292,11 +291,12 @@ impl Nodes {
         let descended = self.has_steps && self.descend_block(panels, end_nodes, leaves);
         if descended {
             let n_unfinished = self.finish_descents(panels, end_nodes, leaves);
-            // So that in the long run one row of two blocks must walk: that costs about as much as a step of all rows.
+            // In the long run one row in two blocks is unfinished: that costs about as much as one more step of all
+            // rows.
             self.sixteenth_steps = (self.sixteenth_steps + 2 * n_unfinished).saturating_sub(1);
         }
         if missing.is_some() || !descended {
-            // A row with gaps ran past them: it starts again, and looks where it goes.
+            // Missing values are not handled by step tables: such rows start again from the root.
             let missing = if descended { missing } else { None }.unwrap_or(&[true; BLOCK]);
             for (i, (end, _)) in end_nodes.iter_mut().zip(missing).enumerate().filter(|(_, (_, missing))| **missing) {
                 *end = self.route(0, &x[i * d..(i + 1) * d]);
@@ -305,7 +305,7 @@ impl Nodes {
         }
     }
 
-    /// Take the rows that have not arrived down to their leaves; how many they were.
+    /// Descends the rows that have not reached a leaf; returns how many there were.
     #[inline(always)]
     fn finish_descents(&self, panels: &[RowPanel], end_nodes: &mut [u32], leaves: &mut [u32; BLOCK]) -> usize {
         let mut n_unfinished = 0;
@@ -313,7 +313,7 @@ impl Nodes {
             for ((end, leaf), panel) in
                 end_nodes.iter_mut().zip(leaves).zip(panels).filter(|((_, leaf), _)| **leaf == SPLIT)
             {
-                // A row with gaps may have run past the last node.
+                // A row with missing values may have passed the last node.
                 *end = self.descend(*end % self.steps.leaves.len() as u32, panel);
                 *leaf = self.steps.leaves[*end as usize];
                 n_unfinished += 1;
@@ -322,7 +322,7 @@ impl Nodes {
         n_unfinished
     }
 
-    /// Take a row without gaps down to its leaf, in a tree that asks for numbers only.
+    /// Returns the leaf node of a row without missing values, from a node on, in a tree over numbers.
     #[inline(always)]
     fn descend(&self, mut node: u32, panel: &RowPanel) -> u32 {
         loop {
@@ -336,8 +336,7 @@ impl Nodes {
         }
     }
 
-    /// Take rows some steps down, several side by side; false where there are too many steps for that. Tables of known
-    /// size need no check of their bounds.
+    /// Descends a block of rows some steps; returns false if there is no step table.
     #[inline(always)]
     fn descend_block(&self, panels: &[RowPanel], end_nodes: &mut [u32], leaves: &mut [u32; BLOCK]) -> bool {
         self.descend_block_in::<SMALL>(panels, end_nodes, leaves)
@@ -345,8 +344,9 @@ impl Nodes {
             || self.descend_block_in::<LARGE>(panels, end_nodes, leaves)
     }
 
-    /// The same where the tables have `N` places; false where they have not. A function of its own, since its loop needs
-    /// all registers.
+    /// Descends a block of rows if the step table has `N` entries; returns false otherwise.
+    ///
+    /// Not inlined, since its loop needs all registers.
     #[inline(never)]
     fn descend_block_in<const N: usize>(
         &self,
@@ -355,7 +355,7 @@ impl Nodes {
         leaves: &mut [u32; BLOCK],
     ) -> bool {
         let Some(steps) = self.steps.as_fixed::<N>() else { return false };
-        // Where the last rows of a batch are left, which are late.
+        // Rows beyond the last whole group stay at the root, unfinished.
         end_nodes.fill(0);
         leaves.fill(steps.leaves[0]);
         let chunks = panels.as_chunks::<GROUP>().0.iter().zip(leaves.as_chunks_mut::<GROUP>().0);
@@ -366,13 +366,13 @@ impl Nodes {
         true
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
         self.steps.n_bytes() + self.nodes.capacity() * size_of::<Node>()
     }
 }
 
-/// Take eight rows some steps down, side by side and without a branch, so that their cache misses overlap.
+/// Descends eight rows some steps in parallel and without branches, so that their cache misses overlap.
 #[inline(always)]
 fn descend_group<const N: usize>(steps: FixedSteps<'_, N>, panels: &[RowPanel; GROUP], n_steps: usize) -> [u32; GROUP] {
     let mut positions = [0; GROUP];
@@ -380,7 +380,8 @@ fn descend_group<const N: usize>(steps: FixedSteps<'_, N>, panels: &[RowPanel; G
         for (position, panel) in positions.iter_mut().zip(panels) {
             let node = *position as usize % N;
             let value = panel.0[steps.columns[node] as usize];
-            // Not `value > threshold`: whether the first of two is less or not a number, the processor adds at once.
+            // Not `value > threshold`: the negated comparison sets the carry flag, which the processor adds in one
+            // instruction.
             #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "a row with missing values is routed again")]
             let is_more = !(steps.thresholds[node] >= value);
             *position = steps.first_children[node] + u32::from(is_more);
@@ -396,7 +397,7 @@ mod tests {
     use crate::learners::rows::{Layout, Rows};
     use crate::randomness::{Draws, Purpose};
 
-    /// Attribute 0 is a number, attribute 1 has three values.
+    /// Returns a schema whose attribute 0 is a number and attribute 1 has three values.
     fn schema() -> Schema {
         Schema { n_values: vec![0, 3], n_classes: 2 }
     }
@@ -460,7 +461,7 @@ mod tests {
         }
     }
 
-    /// The plain walk: one question after the other, a missing value to the heaviest child.
+    /// Returns the leaf node by a plain walk: one test after the other, missing values to the heaviest child.
     fn walk(nodes: &Nodes, x: &[f64]) -> u32 {
         let mut node = 0;
         while nodes.leaf(node).is_none() {
@@ -482,7 +483,7 @@ mod tests {
         for (n_attributes, n_splits) in [(1, 0), (2, 7), (16, 400), (5, 600), (3, 5_000), (10, 33_000), (17, 100)] {
             let schema = Schema { n_values: vec![0; n_attributes], n_classes: 2 };
             let mut nodes = Nodes::new(&schema, 1 << 28);
-            // Every split is at a random leaf and attribute; the first leaf of a split keeps its number.
+            // Every split is of a random leaf by a random attribute; its first child keeps the leaf's number.
             let mut leaves = vec![0_u32];
             for split in 0..n_splits {
                 let split_draws = draws.within(split);

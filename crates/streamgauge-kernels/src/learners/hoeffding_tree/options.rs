@@ -1,47 +1,47 @@
-//! The options of a Hoeffding tree.
+//! The options of a Hoeffding tree. Their ranges are checked in Python.
 
 use super::SplitCriterion;
 
-/// What predicts at a leaf.
+/// The prediction at a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeafPrediction {
-    /// The class of the greatest weight.
+    /// The class with the greatest weight.
     Majority,
     /// Naive Bayes over the rows of the leaf.
     NaiveBayes,
-    /// Whichever of the two was right for more weight at this leaf so far; naive Bayes where they are level.
+    /// Whichever of the two was right for more weight at this leaf so far; naive Bayes if they are equal.
     Adaptive,
 }
 
 /// The options of a Hoeffding tree, with MOA's defaults.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// The weight a leaf learns between two attempts to split.
+    /// The weight that a leaf learns between two attempts to split.
     pub grace_period: f64,
-    /// The probability with which a split may be the wrong one.
+    /// The probability of choosing the wrong split.
     pub split_confidence: f64,
-    /// Below this bound, splits that are level are told apart by chance.
+    /// A leaf splits even without a clear lead once the bound is below this.
     pub tie_threshold: f64,
-    /// What predicts at a leaf.
+    /// The prediction at a leaf.
     pub leaf_prediction: LeafPrediction,
-    /// Whether nominal attributes are split into one value and the rest only.
+    /// Whether nominal attributes are only split into one value and the rest.
     pub binary_splits: bool,
-    /// What makes a split good.
+    /// The merit of a split.
     pub split_criterion: SplitCriterion,
-    /// Whether an attribute that falls behind the best by more than the bound is never again looked at in its leaf.
+    /// Whether a leaf ignores an attribute once it has fallen behind the best by more than the bound.
     pub remove_poor_attributes: bool,
-    /// The most bytes the tree may hold: its least promising leaves are frozen to keep below.
+    /// The most bytes the tree may hold; the least promising leaves are frozen to stay below.
     pub max_bytes: usize,
-    /// Each leaf looks at some attributes only.
+    /// Whether leaves use random subsets of the attributes.
     pub subspace: Option<Subspace>,
 }
 
-/// Random subspaces: each leaf looks at so many attributes, drawn when it is made.
+/// Random subspaces: each leaf uses `size` attributes, drawn when it is created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subspace {
-    /// How many attributes; all of them where there are no more.
+    /// The number of attributes, capped at all of them.
     pub size: usize,
-    /// What they are drawn with.
+    /// The seed of the draws.
     pub seed: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Which split of a leaf is best.
+//! Evaluation of the splits of a leaf.
 
 use super::criterion::{Gini, Impurity, InfoGain, SplitCriterion, hellinger};
 use super::nodes::Test;
@@ -6,58 +6,58 @@ use crate::learners::bayes::{Column, Models};
 use crate::learners::rows::{NominalTable, Slot};
 use crate::learners::vector_math::normal_cdf;
 
-/// How many thresholds are tried for a numeric attribute.
+/// The number of thresholds tried for a numeric attribute.
 pub(super) const N_THRESHOLDS: usize = 10;
-/// The same, padded to whole vectors.
+/// The same number, padded to whole vectors.
 pub(super) const N_PADDED: usize = 12;
 /// At least two branches must each get more than this share of the weight.
 pub(super) const MIN_BRANCH_SHARE: f64 = 0.01;
 
-/// A way to split a leaf.
+/// A split of a leaf.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Candidate {
-    /// The attribute that is asked for.
+    /// The attribute that is tested.
     pub attribute: usize,
-    /// Where its statistics stand.
+    /// The location of its statistics.
     pub slot: Slot,
-    /// What is asked.
+    /// The test.
     pub test: Test,
-    /// How good it is, as the criterion counts.
+    /// The merit, by the split criterion.
     pub merit: f64,
 }
 
-/// The best way to split a leaf, and by how much it leads.
+/// The best split of a leaf, and its lead.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Best {
-    /// The way.
+    /// The split.
     pub candidate: Candidate,
-    /// Its merit less that of the best split by another attribute, or of no split where that is better.
+    /// Its merit minus that of the best split by another attribute, or of not splitting if that is better.
     pub lead: f64,
 }
 
-/// What a leaf knows, and how its splits are to be judged.
+/// The statistics of a leaf, and the criterion for its splits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SplitEvaluator<'a, const V: usize> {
-    /// All leaves.
+    /// The models of all leaves.
     pub models: &'a Models<V>,
-    /// The leaf.
+    /// The model of the leaf.
     pub model: usize,
-    /// How many classes there are.
+    /// The number of classes.
     pub n_classes: usize,
-    /// Whether nominal attributes are split into one value and the rest only.
+    /// Whether nominal attributes are only split into one value and the rest.
     pub binary: bool,
-    /// What makes a split good.
+    /// The split criterion.
     pub criterion: SplitCriterion,
 }
 
 impl<const V: usize> SplitEvaluator<'_, V> {
-    /// The best split of a leaf by an attribute that counts; `None` where none of them can split it.
+    /// Returns the best split by an attribute for which `counts` is true; `None` if none of them can split the leaf.
     ///
     /// Of equals the last attribute wins, as in MOA.
     #[inline(always)]
     pub fn find_best(&self, counts: impl Fn(usize, Slot) -> bool) -> Option<Best> {
         let (mut best, mut second): (Option<Candidate>, f64) = (None, f64::NEG_INFINITY);
-        // Plain loops: what an adapter of iterators leaves in a function of its own is compiled for no vectors.
+        // Plain loops: an iterator adapter that is not inlined would be compiled without vector instructions.
         for (attribute, slot) in self.models.slots(self.model) {
             let candidate = if counts(attribute, slot) { self.find_candidate(attribute, slot) } else { None };
             let Some(candidate) = candidate else { continue };
@@ -75,7 +75,7 @@ impl<const V: usize> SplitEvaluator<'_, V> {
         })
     }
 
-    /// The best split by each attribute that a leaf looks at.
+    /// Returns the best split by each attribute that the leaf uses.
     #[inline(always)]
     pub fn find_candidates(&self, uses: impl Fn(usize) -> bool) -> Vec<Candidate> {
         let mut candidates = vec![];
@@ -89,7 +89,7 @@ impl<const V: usize> SplitEvaluator<'_, V> {
         candidates
     }
 
-    /// The best split by an attribute; `None` where it cannot split the leaf.
+    /// Returns the best split by an attribute; `None` if it cannot split the leaf.
     #[inline(always)]
     pub fn find_candidate(&self, attribute: usize, slot: Slot) -> Option<Candidate> {
         let best = match slot {
@@ -99,7 +99,7 @@ impl<const V: usize> SplitEvaluator<'_, V> {
         best.map(|(test, merit)| Candidate { attribute, slot, test, merit })
     }
 
-    /// The merit of no split, over the rows in which an attribute is known.
+    /// Returns the merit of not splitting, over the rows in which an attribute is known.
     fn merit_unsplit(&self, slot: Slot) -> f64 {
         self.criterion.merit_unsplit((0..self.n_classes).map(|class| match slot {
             Slot::Numeric(column) => self.models.column(self.model, class, column).weight,
@@ -107,7 +107,7 @@ impl<const V: usize> SplitEvaluator<'_, V> {
         }))
     }
 
-    /// The best threshold of a numeric column; `None` where no threshold leaves enough weight on both sides.
+    /// Returns the best threshold of a numeric column; `None` if no threshold leaves enough weight on both sides.
     #[inline(always)]
     fn find_best_threshold(&self, column: usize) -> Option<(Test, f64)> {
         let Self { models, model, n_classes, .. } = *self;
@@ -135,20 +135,20 @@ impl<const V: usize> SplitEvaluator<'_, V> {
             }
         }
         if self.criterion == SplitCriterion::Hellinger {
-            // The threshold is that which tells the classes apart best; attributes are compared by their densities.
+            // The threshold is the one that separates the classes best; attributes are compared by their densities.
             let merit = hellinger::between_normals((0..n_classes).map(|class| models.column(model, class, column)));
             return best.map(|(test, _)| (test, merit));
         }
         best
     }
 
-    /// The weight of a class at or below a threshold, and all of it.
+    /// Returns the weight of a class at or below a threshold, and its total weight.
     fn weight_below(&self, class: usize, column: usize, threshold: f64) -> (f64, f64) {
         let stats = self.models.column(self.model, class, column);
         (weight_at_most(stats, threshold), stats.weight)
     }
 
-    /// The merit of each threshold, all of them side by side.
+    /// Returns the merit of each threshold, all computed in parallel.
     #[inline(always)]
     fn threshold_merits<C: Impurity>(&self, column: usize, thresholds: &[f64; N_PADDED]) -> [f64; N_PADDED] {
         let (mut left, mut right) = ([0.0; N_PADDED], [0.0; N_PADDED]);
@@ -177,7 +177,7 @@ impl<const V: usize> SplitEvaluator<'_, V> {
         merits
     }
 
-    /// The best question about a nominal attribute; `None` where its values leave all weight in one branch.
+    /// Returns the best test of a nominal attribute; `None` if all weight falls into one branch.
     #[inline(always)]
     fn find_best_values(&self, table: NominalTable) -> Option<(Test, f64)> {
         match self.criterion {
@@ -190,7 +190,7 @@ impl<const V: usize> SplitEvaluator<'_, V> {
         }
     }
 
-    /// The same for a criterion that adds up over branches.
+    /// Does the same for a criterion that is a sum over branches.
     #[inline(always)]
     fn find_best_values_by<C: Impurity>(&self, table: NominalTable) -> Option<(Test, f64)> {
         let count = |class: usize, index: usize| self.models.counts(self.model, class)[index];
@@ -215,7 +215,7 @@ impl<const V: usize> SplitEvaluator<'_, V> {
             }
             let merit = (C::branch(sum, weight) + C::branch(rest, total - weight)) / total;
             let enough = weight / total > MIN_BRANCH_SHARE && (total - weight) / total > MIN_BRANCH_SHARE;
-            // Rounding must not prefer a question about one value to that about all of them.
+            // Rounding must not prefer a test of one value to a branch per value.
             if enough && best.is_none_or(|(_, most)| merit > most + 1e-12) {
                 best = Some((Test::Is((index - table.start) as u32), merit));
             }
@@ -224,7 +224,7 @@ impl<const V: usize> SplitEvaluator<'_, V> {
     }
 }
 
-/// The least and the greatest value of a column.
+/// Returns the least and the greatest value of a column.
 #[inline(always)]
 pub(super) fn find_range<const V: usize>(
     models: &Models<V>,
@@ -241,11 +241,11 @@ pub(super) fn find_range<const V: usize>(
     (min, max)
 }
 
-/// The weight of a class at or below a threshold: that of a normal distribution, within the range that was seen.
+/// The weight of a class at or below a threshold: that of a normal distribution, within the range of the class.
 #[derive(Debug, Clone, Copy)]
 struct NormalShare {
     stats: Column,
-    /// 1 over the standard deviation; infinite where there is none, so that all weight is at the mean.
+    /// 1 over the standard deviation; infinite if that is 0, so that all weight is at the mean.
     precision: f64,
 }
 
@@ -266,13 +266,13 @@ impl NormalShare {
     }
 }
 
-/// Returns the weight of a class at or below a threshold; 0 where the class has none.
+/// Returns the weight of a class at or below a threshold; 0 if the class has none.
 #[inline(always)]
 fn weight_at_most(stats: Column, threshold: f64) -> f64 {
     if stats.weight > 0.0 { NormalShare::new(stats).weight_at_most(threshold) } else { 0.0 }
 }
 
-/// The weight of each class in each branch of a split.
+/// Returns the weight of each class in each branch of a split.
 #[inline(always)]
 pub(super) fn branch_weights<const V: usize>(
     models: &Models<V>,
@@ -307,7 +307,7 @@ mod tests {
 
     const N_CLASSES: usize = 3;
 
-    /// A model of two columns, and the rows it has learnt: their values, class and weight.
+    /// Returns a model of two columns, and the rows it has learnt: values, class and weight.
     fn model() -> (Models<1>, Vec<([f64; 2], usize, f64)>) {
         let schema = Schema { n_values: vec![0, 0], n_classes: N_CLASSES };
         let (mut models, layout) = (Models::<1>::new(&schema, true, None), Layout::new(&schema));
@@ -329,13 +329,13 @@ mod tests {
         (models, learnt)
     }
 
-    /// Minus the entropy of weights, in nats.
+    /// Returns minus the entropy of weights, in nats.
     fn negative_entropy(weights: &[f64]) -> f64 {
         let total: f64 = weights.iter().sum();
         weights.iter().filter(|&&weight| weight > 0.0).map(|weight| weight / total * (weight / total).ln()).sum()
     }
 
-    /// The weight of a class below a threshold, from its rows in two passes.
+    /// Returns the weight of a class at or below a threshold, from its rows in two passes.
     fn weight_below(values: &[(f64, f64)], threshold: f64) -> f64 {
         let weight: f64 = values.iter().map(|value| value.1).sum();
         let mean = values.iter().map(|value| value.0 * value.1).sum::<f64>() / weight;

@@ -6,7 +6,7 @@ use super::*;
 use crate::learners::find_winner;
 use crate::randomness::{Draws, Purpose};
 
-/// Rows in which every attribute tells something of the class, each with a weight; some have no label.
+/// Rows whose attributes all depend on the class, with weights; some have no label.
 struct Data {
     schema: Schema,
     x: Vec<f64>,
@@ -53,7 +53,7 @@ fn all_options() -> Vec<Options> {
     let eager = Options { grace_period: 40.0, tie_threshold: 0.3, ..Options::default() };
     vec![
         eager,
-        // Ties are rare here, so that splits must lead.
+        // Ties are rare here, so that most splits need a clear lead.
         Options { grace_period: 25.0, tie_threshold: 0.05, split_confidence: 0.05, ..eager },
         Options { leaf_prediction: LeafPrediction::NaiveBayes, ..eager },
         Options { leaf_prediction: LeafPrediction::Majority, ..eager },
@@ -65,7 +65,7 @@ fn all_options() -> Vec<Options> {
     ]
 }
 
-/// The same options with a memory limit that allows a few leaves, where `max_bytes` is 0.
+/// Returns the options with a memory limit for a few leaves, if `max_bytes` is 0.
 fn with_limit<const V: usize>(schema: &Schema, options: Options) -> Options {
     if options.max_bytes > 0 {
         return options;
@@ -75,7 +75,7 @@ fn with_limit<const V: usize>(schema: &Schema, options: Options) -> Options {
     Options { max_bytes: least + least / 4, ..options }
 }
 
-/// The plain algorithm: every row alone, from the root, its logarithms at once, all splits evaluated in full.
+/// The plain algorithm: every row alone, from the root, with its logarithms at once and all splits evaluated in full.
 struct Plain<const V: usize> {
     tree: HoeffdingTree<V>,
     rows: Rows<V>,
@@ -107,7 +107,7 @@ impl<const V: usize> Plain<V> {
             tree.step_frozen(leaf, label, weight);
             return;
         }
-        // Splits are attempted below, not there.
+        // Splits are attempted below, by the plain evaluation.
         let grace_period = std::mem::replace(&mut tree.options.grace_period, f64::INFINITY);
         tree.step_at_leaf(node, leaf, rows.row(0), label, weight);
         tree.options.grace_period = grace_period;
@@ -130,7 +130,7 @@ impl<const V: usize> Plain<V> {
     }
 }
 
-/// What the plain algorithm makes of data: votes before each row, predictions after it, and its state at the end.
+/// The results of the plain algorithm: votes before each row, predictions after it, and the final state.
 struct Expected {
     votes: Vec<f64>,
     rechecked: Vec<i32>,
@@ -160,7 +160,7 @@ fn assert_same_bits(left: &[f64], right: &[f64], what: &str) {
     assert_eq!(differs, None, "{what}");
 }
 
-/// Compares all paths; returns how many nodes the trees have, and how many leaves were frozen.
+/// Compares all paths; returns the number of nodes and of frozen leaves.
 fn check_paths<const V: usize>(data: &Data, options: Options) -> (usize, usize) {
     let mut sizes = (0, 0);
     let (n, n_classes, options) = (data.y.len(), data.schema.n_classes, with_limit::<V>(&data.schema, options));
@@ -234,6 +234,6 @@ fn screening_never_contradicts_the_evaluation_in_full() {
             }
         }
     }
-    // Screens that decide occur, of both kinds.
+    // Both decisions occur.
     assert!(counts[0] > 100 && counts[1] > 100, "{counts:?}");
 }

@@ -1,4 +1,6 @@
-//! Blocks of rows of two classes without gaps: learnt one after the other, then predicted together.
+//! Blocks of rows of two classes without missing values: learnt one after the other, then predicted together.
+//!
+//! [`DeferredRows`] explains why this is faster.
 
 use std::ops::Range;
 
@@ -11,22 +13,22 @@ use crate::learners::f64x4::F64x4;
 use crate::learners::rows::{BLOCK, Rows};
 use crate::learners::{ABSTAINED, Block};
 
-/// Rows that wait to be predicted, each with its leaf.
+/// The rows of a block that are learnt but not yet predicted, each with its leaf.
 #[derive(Debug, Clone)]
 pub(super) struct TwoClassBlock {
     pub deferred: DeferredRows,
     pub leaves: [u32; BLOCK],
-    /// Per class, its weight before the row, where votes are wanted.
+    /// Per class, its weight before the row, for votes.
     pub weights: [[f64; BLOCK]; 2],
-    /// The majority after the row, and the logarithms of the densities of its class then, where it is reviewed.
+    /// The majority after the row, and the log densities of its class after it, for a recheck.
     pub majorities: [i32; BLOCK],
     pub recheck_sums: [F64x4; BLOCK],
-    /// What their leaves say of them, where votes are wanted.
+    /// The predictions and votes of the leaves, for votes.
     votes: TwoClassVotes,
 }
 
 impl TwoClassBlock {
-    /// No rows.
+    /// Creates an empty block.
     pub fn new() -> Self {
         Self {
             deferred: DeferredRows::new(),
@@ -39,26 +41,26 @@ impl TwoClassBlock {
     }
 }
 
-/// Why no more rows were put off.
+/// Why learning stopped before or after a row.
 enum StopReason {
-    /// There are no more.
+    /// All rows of the block are learnt.
     BlockEnd,
-    /// The last one has changed what cannot wait.
+    /// The last row needs a refresh of its class that cannot be deferred.
     NeedsRefresh,
-    /// With the last one its leaf has learnt enough to try and split.
+    /// The leaf of the last row is due for an attempt to split.
     SplitDue,
-    /// The next one must be taken alone: its leaf is a fresh one, or frozen, or has split.
+    /// The next row cannot be deferred: its leaf is untrained or frozen, or has split.
     NeedsSingleStep,
 }
 
 impl<const V: usize> HoeffdingTree<V> {
-    /// Whether the predictions of rows without gaps can wait.
+    /// Returns whether the predictions of rows without missing values can be deferred.
     #[inline(always)]
     pub(super) fn has_two_class_path(&self) -> bool {
         self.models.has_two_class_path() && self.options.leaf_prediction != LeafPrediction::Majority
     }
 
-    /// Test and learn a block of rows that were routed to the given nodes, and vote for them where votes are wanted.
+    /// Predicts and learns a block of rows that were routed to the given nodes, with their votes if `FOR_VOTES`.
     #[inline(always)]
     pub(super) fn interleave_two_class<const IN_SUBSPACES: bool, const FOR_VOTES: bool>(
         &mut self,
@@ -68,7 +70,7 @@ impl<const V: usize> HoeffdingTree<V> {
         vote_buffer: &mut VoteBuffer<'_>,
     ) {
         self.gather_block::<IN_SUBSPACES>(block, rows, &state.leaves[..end_nodes.len()]);
-        // Rows from the first of these on wait; those before the second have been learnt.
+        // Rows from `first_unpredicted` to `start` are learnt but not predicted.
         let (mut first_unpredicted, mut start) = (0, 0);
         while start < end_nodes.len() {
             let (next, reason) = self.learn_rows::<FOR_VOTES>(block, rows, state, start, vote_buffer.rechecks);
@@ -77,7 +79,7 @@ impl<const V: usize> HoeffdingTree<V> {
                 StopReason::BlockEnd => {}
                 StopReason::SplitDue => {
                     let (node, leaf) = (end_nodes[next - 1], state.leaves[(next - 1) % BLOCK] as usize);
-                    // Most leaves stay as they are, and then nobody need stop waiting.
+                    // Most attempts fail and change nothing, so that predictions can stay deferred.
                     if let Some(split) = self.find_split(leaf) {
                         self.predict_rows::<FOR_VOTES>(block, state, first_unpredicted..next, vote_buffer);
                         first_unpredicted = next;
@@ -110,7 +112,7 @@ impl<const V: usize> HoeffdingTree<V> {
         self.predict_rows::<FOR_VOTES>(block, state, first_unpredicted..end_nodes.len(), vote_buffer);
     }
 
-    /// Make ready what a row has changed that could not wait, and do what follows on it.
+    /// Refreshes the class of a row that could not be deferred, and attempts to split its leaf if that is due.
     #[cold]
     #[inline(never)]
     fn refresh_leaf(
@@ -133,7 +135,7 @@ impl<const V: usize> HoeffdingTree<V> {
         }
     }
 
-    /// Predict a row again whose leaf may have split, where it is reviewed.
+    /// Rechecks a row whose leaf may have split, if rows are rechecked.
     fn recheck_after_split(&self, node: u32, block: &Block<'_>, i: usize, vote_buffer: &mut VoteBuffer<'_>) {
         if vote_buffer.rechecks && self.nodes.leaf(node).is_none() {
             let d = self.schema.n_attributes();
@@ -141,9 +143,10 @@ impl<const V: usize> HoeffdingTree<V> {
         }
     }
 
-    /// Learn rows from one on and let their predictions wait, as long as that can be; gives the row after the last.
+    /// Learns rows from `start` on and defers their predictions, as far as possible; returns the row after the last
+    /// one.
     ///
-    /// A function of its own, as is [`HoeffdingTree::predict_rows`]: the processor's registers are few.
+    /// Not inlined, like [`HoeffdingTree::predict_rows`]: each loop needs all registers.
     #[inline(never)]
     fn learn_rows<const FOR_VOTES: bool>(
         &mut self,
@@ -165,7 +168,7 @@ impl<const V: usize> HoeffdingTree<V> {
         )
     }
 
-    /// The same where it is known or not whether the block is plain.
+    /// Does the same; with `PLAIN` all weights are 1.
     #[inline(always)]
     fn learn_rows_inlined<const FOR_VOTES: bool, const PLAIN: bool>(
         &mut self,
@@ -198,7 +201,7 @@ impl<const V: usize> HoeffdingTree<V> {
                 state.majorities[i] = summary.majority;
                 state.recheck_sums[i] = pair[label as usize % 2].add_log_densities(&x[i].vectors(), F64x4::ZERO);
             }
-            // An attempt takes it back to 0, so that it can only be reached by a row that was learnt.
+            // An attempt resets it to 0, so that only a learnt row can reach the grace period.
             if since >= grace_period {
                 return (i + 1, StopReason::SplitDue);
             }
@@ -206,7 +209,7 @@ impl<const V: usize> HoeffdingTree<V> {
         (block.labels.len(), StopReason::BlockEnd)
     }
 
-    /// Predict rows that waited, and vote for them where votes are wanted.
+    /// Predicts deferred rows, with their votes if `FOR_VOTES`.
     #[inline(never)]
     fn predict_rows<const FOR_VOTES: bool>(
         &mut self,
@@ -253,7 +256,7 @@ impl<const V: usize> HoeffdingTree<V> {
         }
     }
 
-    /// Predict rows that waited, of a block of which it is known or not whether it is plain.
+    /// Predicts deferred rows; with `PLAIN` all are tested and all weights are 1.
     #[inline(always)]
     fn predict_deferred<const PLAIN: bool>(
         &mut self,
@@ -278,13 +281,13 @@ impl<const V: usize> HoeffdingTree<V> {
         if PLAIN {
             return;
         }
-        // In a loop of its own, which takes several rows at a time.
+        // A separate loop, which the compiler vectorises.
         for (prediction, &tested) in predictions.iter_mut().zip(&block.tests[start..]) {
             *prediction = if tested { *prediction } else { ABSTAINED };
         }
     }
 
-    /// Make ready what the leaves look at in all rows of a block.
+    /// Gathers the attributes that the leaves use, for all rows of a block.
     #[inline(always)]
     fn gather_block<const IN_SUBSPACES: bool>(&self, block: &Block<'_>, rows: &mut Rows<V>, leaves: &[u32]) {
         if IN_SUBSPACES {
@@ -297,7 +300,7 @@ impl<const V: usize> HoeffdingTree<V> {
         }
     }
 
-    /// Find out what the leaves say of rows that waited.
+    /// Computes the predictions of deferred rows for their votes.
     #[inline(always)]
     fn record_votes(&mut self, block: &Block<'_>, state: &mut TwoClassBlock, rows: Range<usize>, rechecks: bool) {
         let adaptive = self.options.leaf_prediction == LeafPrediction::Adaptive;

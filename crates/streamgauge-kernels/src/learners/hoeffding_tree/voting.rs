@@ -1,4 +1,4 @@
-//! Blocks of rows of which all votes are wanted: what naive Bayes says is worked out once, for voting and learning.
+//! Steps with votes: the log-likelihoods of naive Bayes are computed once, for voting and learning.
 
 use std::ops::Range;
 
@@ -10,26 +10,26 @@ use crate::learners::bayes::{RULED_OUT, normalise_likelihoods, relative_likeliho
 use crate::learners::rows::{BLOCK, Row, Rows};
 use crate::learners::{ABSTAINED, Block, Learner, Step, find_winner};
 
-/// The vote of a row that is not one of naive Bayes.
+/// Marks rows for which naive Bayes does not vote.
 const NO_CLASS: i32 = ABSTAINED;
 
-/// What is said of the rows of a block.
+/// The predictions and votes for the rows of a block.
 pub(super) struct VoteBuffer<'a> {
-    /// Whether rows are predicted after they were learnt, and not before.
+    /// Whether `predictions` are those after learning (a recheck) rather than before.
     pub rechecks: bool,
     pub predictions: &'a mut [i32],
     pub votes: &'a mut [f64],
     /// Per row and class, the log-likelihood.
     pub logs: &'a mut [f64],
-    /// The greatest of them.
+    /// Per row, the greatest log-likelihood.
     pub max_logs: &'a mut [f64],
-    /// Where naive Bayes votes, its likeliest class; else [`NO_CLASS`], and the votes are there.
+    /// Per row, the likeliest class if naive Bayes votes; else [`NO_CLASS`], and `votes` are complete.
     pub likeliest: &'a mut [i32],
 }
 
 impl<const V: usize> HoeffdingTree<V> {
-    /// Vote for the tested rows of a step and learn it. The predictions are those before learning or, where it
-    /// `rechecks`, those of all rows with a label after they were learnt.
+    /// Votes for the tested rows of a step and learns it. The predictions are those before learning or, if it
+    /// `rechecks`, those of all labelled rows after learning.
     pub(super) fn vote_step(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: &mut [f64], rechecks: bool) {
         let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
         dispatch::run(
@@ -47,7 +47,7 @@ impl<const V: usize> HoeffdingTree<V> {
         );
     }
 
-    /// Test and learn a block of rows as [`HoeffdingTree::interleave_block`] does, and vote for those that are tested.
+    /// Predicts and learns a block of rows like [`HoeffdingTree::interleave_block`], and votes for the tested ones.
     #[inline(always)]
     fn vote_block<const IN_SUBSPACES: bool>(
         &mut self,
@@ -77,7 +77,7 @@ impl<const V: usize> HoeffdingTree<V> {
         (self.rows, self.logs) = (rows, logs);
     }
 
-    /// Vote for a row of a block at its leaf, and learn it.
+    /// Votes for a row of a block at its leaf, and learns it.
     #[inline(always)]
     pub(super) fn vote_row(
         &mut self,
@@ -135,8 +135,8 @@ impl<const V: usize> HoeffdingTree<V> {
         }
     }
 
-    /// Predict a row that its leaf has just learnt; `logs` are the log-likelihoods of the classes before that, where
-    /// those of the other classes still hold.
+    /// Predicts a row that its leaf has just learnt; `logs` are the log-likelihoods before learning, if those of the
+    /// other classes are still valid.
     #[inline(always)]
     pub(super) fn recheck_row(&self, leaf: usize, row: Row<'_, V>, label: i32, logs: Option<&[f64]>) -> i32 {
         if self.majority_predicts(leaf) {
@@ -148,7 +148,7 @@ impl<const V: usize> HoeffdingTree<V> {
         }
     }
 
-    /// Predict a row whose leaf has just split.
+    /// Predicts a row whose leaf has just split or is frozen.
     #[cold]
     #[inline(never)]
     pub(super) fn predict_from_root(&self, x: &[f64]) -> i32 {
@@ -159,13 +159,13 @@ impl<const V: usize> HoeffdingTree<V> {
 }
 
 impl<'a> VoteBuffer<'a> {
-    /// For predictions before learning alone.
+    /// Creates a buffer for predictions before learning, without votes.
     #[inline(always)]
     pub fn without_votes(predictions: &'a mut [i32]) -> Self {
         Self { rechecks: false, predictions, votes: &mut [], logs: &mut [], max_logs: &mut [], likeliest: &mut [] }
     }
 
-    /// Turn the log-likelihoods of rows into votes, where naive Bayes votes.
+    /// Turns the log-likelihoods of rows into votes, where naive Bayes votes.
     #[inline(always)]
     pub fn normalise(&mut self, rows: Range<usize>) {
         let n_classes = self.logs.len() / BLOCK;
@@ -176,7 +176,7 @@ impl<'a> VoteBuffer<'a> {
                 *log -= most;
             }
         }
-        // Side by side over rows and classes.
+        // In one loop over all rows and classes, which the compiler vectorises.
         for log in logs.iter_mut() {
             *log = relative_likelihood(*log);
         }

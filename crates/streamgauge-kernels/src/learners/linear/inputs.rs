@@ -1,4 +1,4 @@
-//! Rows as a linear model weighs them: numbers side by side, and for each nominal attribute the place of its value.
+//! The inputs of a linear model: numbers in vectors, and the index of each nominal value.
 
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -6,30 +6,30 @@ use crate::learners::Schema;
 use crate::learners::f64x4::{F64x4, LANES};
 use crate::learners::vector_math::clamp_finite;
 
-/// Numbers beyond this are held back here, so that no sum or product overflows.
+/// Numbers are clamped to this magnitude, so that no sum or product overflows.
 pub(super) const LIMIT: f64 = 1e100;
 
-/// A nominal attribute: one weight per value, of which a row takes one.
+/// A nominal attribute: one weight per value, of which a row uses one.
 #[derive(Debug, Clone, Copy)]
 struct Nominal {
     attribute: usize,
     n_values: u32,
-    /// The place of its first value.
+    /// The index of its first value.
     start: u32,
 }
 
-/// A row made ready.
+/// The inputs of a row.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Inputs {
-    /// The numbers as they came, NaN where missing; 0 in what is left of the last lane.
+    /// The numbers of the row, NaN if missing; 0 in the rest of the last vector.
     raw: Vec<F64x4>,
-    /// The numbers as the model weighs them.
+    /// The numbers that are weighted.
     pub numbers: Vec<F64x4>,
-    /// The places of the nominal values that are known.
+    /// The indices of the known nominal values.
     pub one_hot: Vec<u32>,
 }
 
-/// Turns rows into inputs, and keeps what that takes: mean and spread of each number.
+/// Converts rows to inputs, and keeps the mean and deviation of each number.
 #[derive(Debug, Clone)]
 pub(super) struct Encoder {
     numeric: Vec<usize>,
@@ -38,20 +38,20 @@ pub(super) struct Encoder {
     moments: Vec<Moments>,
 }
 
-/// What is known of four numbers.
+/// The statistics of four numbers.
 #[derive(Debug, Clone, Copy, Default)]
 struct Moments {
     /// The weight of their known values.
     weight: F64x4,
     mean: F64x4,
-    /// Weighted sum of the squared distances from the mean.
+    /// The weighted sums of the squared deviations from the mean.
     squares: F64x4,
-    /// One over the standard deviation; 0 where there is none yet.
+    /// 1 over the standard deviation; 0 while that is 0.
     scale: F64x4,
 }
 
 impl Encoder {
-    /// An encoder that has seen nothing.
+    /// Creates an untrained encoder.
     pub fn new(schema: &Schema, standardise: bool) -> Self {
         let (mut numeric, mut nominal, mut start) = (vec![], vec![], 0);
         for (attribute, &n_values) in schema.n_values.iter().enumerate() {
@@ -66,23 +66,23 @@ impl Encoder {
         Self { numeric, nominal, standardise, moments }
     }
 
-    /// How many lanes the numbers of a row fill.
+    /// Returns the number of vectors of a row's numbers.
     pub fn n_vectors(&self) -> usize {
         self.moments.len()
     }
 
-    /// How many places nominal values have.
+    /// Returns the number of nominal values.
     pub fn n_one_hot(&self) -> usize {
         self.nominal.iter().map(|nominal| nominal.n_values as usize).sum()
     }
 
-    /// Room for the inputs of a row.
+    /// Allocates the inputs of a row.
     pub fn new_inputs(&self) -> Inputs {
         let vectors = vec![F64x4::ZERO; self.n_vectors()];
         Inputs { raw: vectors.clone(), numbers: vectors, one_hot: Vec::with_capacity(self.nominal.len()) }
     }
 
-    /// Sort the values of a row; what is not finite, or no value of its attribute, is missing.
+    /// Separates the values of a row; a value is missing if it is not finite or not a value of its attribute.
     #[inline(always)]
     pub fn read(&self, x: &[f64], inputs: &mut Inputs) {
         if self.nominal.is_empty() {
@@ -110,7 +110,7 @@ impl Encoder {
         }
     }
 
-    /// Work out the numbers to weigh: standardised or as they came, a missing one at its mean.
+    /// Computes the numbers to weight: standardised or not, the mean in place of a missing one.
     #[inline(always)]
     pub fn scale(&self, inputs: &mut Inputs) {
         for ((number, raw), moments) in inputs.numbers.iter_mut().zip(&inputs.raw).zip(&self.moments) {
@@ -119,7 +119,7 @@ impl Encoder {
         }
     }
 
-    /// Take the numbers of a row into mean and spread (Welford's sums).
+    /// Updates mean and deviation with the numbers of a row (Welford's method).
     #[inline(always)]
     pub fn observe(&mut self, inputs: &Inputs, weight: f64) {
         for (raw, moments) in inputs.raw.iter().zip(&mut self.moments) {
@@ -135,23 +135,23 @@ impl Encoder {
         }
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
         self.moments.capacity() * size_of::<Moments>()
             + self.numeric.capacity() * size_of::<usize>()
             + self.nominal.capacity() * size_of::<Nominal>()
     }
 
-    /// Write what it has seen.
+    /// Writes the state.
     pub fn save(&self, writer: &mut Writer) {
         let vectors: Vec<F64x4> = self.moments.iter().flat_map(|m| [m.weight, m.mean, m.squares]).collect();
         save_vectors(writer, &vectors);
     }
 
-    /// Read what it had seen.
+    /// Reads the state.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where the bytes end or are of another schema.
+    /// [`KernelError::Saved`] if the bytes end or are of another schema.
     pub fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
         let mut vectors = vec![F64x4::ZERO; 3 * self.moments.len()];
         load_vectors(reader, &mut vectors)?;
@@ -162,13 +162,13 @@ impl Encoder {
     }
 }
 
-/// One over the standard deviation, of a weight and a sum of squares; 0 where all values were the same.
+/// Returns 1 over the standard deviation, from a weight and a sum of squares; 0 if all values were the same.
 #[inline(always)]
 fn inverse_deviation(weight: f64, squares: f64) -> f64 {
     if squares > 0.0 { (weight / squares).sqrt() } else { 0.0 }
 }
 
-/// Write lanes of numbers.
+/// Writes vectors.
 pub(super) fn save_vectors(writer: &mut Writer, vectors: &[F64x4]) {
     writer.u64(vectors.len() as u64);
     for &number in vectors.iter().flat_map(|vector| &vector.0) {
@@ -176,10 +176,10 @@ pub(super) fn save_vectors(writer: &mut Writer, vectors: &[F64x4]) {
     }
 }
 
-/// Read lanes of numbers into as many.
+/// Reads vectors.
 ///
 /// # Errors
-/// [`KernelError::Saved`] where there are more or fewer.
+/// [`KernelError::Saved`] if there are more or fewer.
 pub(super) fn load_vectors(reader: &mut Reader<'_>, vectors: &mut [F64x4]) -> Result<(), KernelError> {
     if reader.usize()? != vectors.len() {
         return Err(reader.error("it has another number of columns"));

@@ -1,7 +1,7 @@
 //! Linear models that learn by stochastic gradient descent: the perceptron and logistic regression.
 //!
-//! A nominal attribute has a weight per value (one-hot) and none where it is missing; a missing number stands at the
-//! mean of those seen.
+//! A nominal attribute has a weight per value (one-hot) and none if it is missing; a missing number is replaced by the
+//! mean so far.
 
 use super::vector_math::exp;
 use super::{ABSTAINED, Learner, Schema, Step, find_winner, normalise_votes};
@@ -15,15 +15,15 @@ use weights::Weights;
 mod inputs;
 mod weights;
 
-/// What `exp` takes.
+/// The greatest exponent that `exp` supports.
 const MAX_EXPONENT: f64 = 700.0;
 
 const INITIAL: Purpose = Purpose::named("perceptron");
 
-/// By which rule a linear model learns.
+/// The learning rule of a linear model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinearRule {
-    /// A sigmoid unit per class that descends its squared error, from small random weights.
+    /// A sigmoid unit per class that minimises its squared error, from small random weights.
     Perceptron,
     /// A logistic regression per class against all others.
     OneVsRest,
@@ -31,16 +31,16 @@ pub enum LinearRule {
     Softmax,
 }
 
-/// The options of a linear model.
+/// The options of a linear model. Their ranges are checked in Python.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinearOptions {
-    /// How it learns.
+    /// The learning rule.
     pub rule: LinearRule,
-    /// The size of its steps, 0 or more.
+    /// The step size, 0 or more.
     pub learning_rate: f64,
-    /// How strongly large weights are punished, 0 or more.
+    /// The strength of the L2 penalty, 0 or more.
     pub l2: f64,
-    /// Whether numbers are standardised by the mean and deviation seen so far.
+    /// Whether numbers are standardised by the mean and deviation so far.
     pub standardise: bool,
 }
 
@@ -52,7 +52,7 @@ impl LinearRule {
         }
     }
 
-    /// Turn scores into the outputs of the classes.
+    /// Turns scores into the outputs of the classes.
     #[inline(always)]
     fn apply(self, scores: &mut [f64]) {
         if self == Self::Softmax {
@@ -69,8 +69,8 @@ impl LinearRule {
     }
 }
 
-/// The class of the greatest score, where the outputs are sure to differ too; they are ever so close, or saturated,
-/// where it is not clear.
+/// Returns the class with the greatest score, if the outputs certainly differ too; `None` if scores are almost equal or
+/// saturated.
 #[inline(always)]
 fn find_clear_winner(scores: &[f64]) -> Option<i32> {
     let (mut winner, mut most, mut second) = (0, f64::NEG_INFINITY, f64::NEG_INFINITY);
@@ -95,14 +95,14 @@ pub struct LinearModel {
     started: bool,
 }
 
-/// What a row needs while it is worked on.
+/// The buffers for a row.
 struct Scratch {
     inputs: Inputs,
     outputs: Vec<f64>,
 }
 
 impl LinearModel {
-    /// A model that has seen nothing.
+    /// Creates an untrained model.
     #[must_use]
     pub fn new(schema: Schema, options: LinearOptions, seed: u64) -> Self {
         let encoder = Encoder::new(&schema, options.standardise);
@@ -120,7 +120,7 @@ impl LinearModel {
         Scratch { inputs: self.encoder.new_inputs(), outputs: vec![0.0; self.schema.n_classes] }
     }
 
-    /// Add up the weighted inputs of a row.
+    /// Computes the scores of the classes for a row.
     #[inline(always)]
     fn compute_scores(&self, x: &[f64], scratch: &mut Scratch) {
         self.encoder.read(x, &mut scratch.inputs);
@@ -128,7 +128,7 @@ impl LinearModel {
         self.weights.scores(&scratch.inputs, &mut scratch.outputs);
     }
 
-    /// The outputs of the classes for a row.
+    /// Computes the outputs of the classes for a row.
     #[inline(always)]
     fn compute_outputs(&self, x: &[f64], scratch: &mut Scratch) {
         self.compute_scores(x, scratch);
@@ -145,12 +145,12 @@ impl LinearModel {
         }
     }
 
-    /// Learn a row; `is_computed` says whether it is the one that `scratch` was last used for.
+    /// Learns a row; `is_computed` tells whether `scratch` holds its outputs.
     #[inline(always)]
     fn learn_row(&mut self, x: &[f64], label: usize, weight: f64, scratch: &mut Scratch, is_computed: bool) {
         let weight = weight.min(LIMIT);
         if self.options.standardise {
-            // The row counts in the mean and deviation by which it is standardised.
+            // The row is included in the mean and deviation by which it is standardised.
             if !is_computed {
                 self.encoder.read(x, &mut scratch.inputs);
             }
@@ -221,7 +221,7 @@ impl Learner for LinearModel {
                     *prediction = ABSTAINED;
                     if tested {
                         self.compute_scores(x, &mut scratch);
-                        // A standardised row is worked out again when it is learnt, so here the winner will do.
+                        // A standardised row is computed again when it is learnt, so that here the winner is enough.
                         let enough = self.started && self.options.standardise && votes.is_none();
                         let clear = if enough { find_clear_winner(&scratch.outputs) } else { None };
                         *prediction = clear.unwrap_or_else(|| {

@@ -1,4 +1,4 @@
-//! The weights of a linear model: per class one for each number, one for each nominal value, and a bias.
+//! The weights of a linear model: per class, one for each number, one for each nominal value, and a bias.
 
 use super::inputs::{Inputs, LIMIT, load_vectors, save_vectors};
 use crate::KernelError;
@@ -9,15 +9,15 @@ use crate::learners::f64x4::{F64x4, LANES};
 #[derive(Debug, Clone)]
 pub(super) struct Weights {
     n_vectors: usize,
-    /// Class after class, the weights of the numbers.
+    /// The weights of the numbers, class by class.
     numbers: Vec<F64x4>,
-    /// Place after place, the weight in each class.
+    /// The weights of the nominal values: per value, one for each class.
     one_hot: Vec<f64>,
     biases: Vec<f64>,
 }
 
 impl Weights {
-    /// Weights that are all 0.
+    /// Creates weights of 0.
     pub fn new(n_vectors: usize, n_one_hot: usize, n_classes: usize) -> Self {
         Self {
             n_vectors,
@@ -27,7 +27,7 @@ impl Weights {
         }
     }
 
-    /// Set every weight to what `draw` gives for its class and position; `n_numbers` says where a row's numbers end.
+    /// Sets every weight to `draw` of its class and position; `n_numbers` is the number of numbers in a row.
     pub fn fill(&mut self, n_numbers: usize, draw: impl Fn(usize, usize) -> f64) {
         let (n_classes, width) = (self.biases.len(), self.n_vectors * LANES);
         for class in 0..n_classes {
@@ -43,7 +43,7 @@ impl Weights {
         }
     }
 
-    /// Add up the weighted inputs for each class.
+    /// Computes the score of each class.
     #[inline(always)]
     pub fn scores(&self, inputs: &Inputs, scores: &mut [f64]) {
         let n_classes = self.biases.len();
@@ -63,7 +63,7 @@ impl Weights {
         }
     }
 
-    /// Move the weights of every class along the inputs, by its own amount.
+    /// Moves the weights of every class along the inputs, by its own amount.
     #[inline(always)]
     pub fn advance(&mut self, inputs: &Inputs, amounts: &[f64]) {
         let n_classes = self.biases.len();
@@ -83,7 +83,7 @@ impl Weights {
         }
     }
 
-    /// Multiply all weights but the biases.
+    /// Multiplies all weights except the biases.
     #[inline(always)]
     pub fn shrink(&mut self, factor: f64) {
         for weight in &mut self.numbers {
@@ -94,22 +94,22 @@ impl Weights {
         }
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
         self.numbers.capacity() * size_of::<F64x4>() + 8 * (self.one_hot.capacity() + self.biases.capacity())
     }
 
-    /// Write all weights.
+    /// Writes all weights.
     pub fn save(&self, writer: &mut Writer) {
         save_vectors(writer, &self.numbers);
         writer.f64s(&self.one_hot);
         writer.f64s(&self.biases);
     }
 
-    /// Read all weights.
+    /// Reads all weights.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where the bytes end or are of another schema.
+    /// [`KernelError::Saved`] if the bytes end or are of another schema.
     pub fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
         load_vectors(reader, &mut self.numbers)?;
         reader.f64s_into(&mut self.one_hot)?;

@@ -1,41 +1,42 @@
-//! The rows of a window that are nearest to a row.
+//! The nearest rows of a window.
 //!
-//! Distances are squared and added up over the attributes: of a number the difference divided by its range in the
-//! window, of a nominal value 0 where it is the same and 1 where not. What is missing is as far as it could be: 1 from a
-//! nominal value or another missing one, and from a number as far as the farther end of the range.
+//! Distances are squared and summed over the attributes: the difference of two numbers divided by the range of the
+//! attribute in the window; for nominal values 0 if they are equal and 1 if not. A missing value is as far away as
+//! possible: 1 from a nominal value or another missing one, and the distance to the farther end of the range from a
+//! number.
 //!
-//! A quick look in single precision at all rows, eight at a time, tells which may be among the nearest; only of those
-//! is the distance worked out in full, so that rounding in the first cannot change the outcome.
+//! A screening of all rows in single precision finds those that may be among the nearest; only their distances are
+//! computed in double precision, so that rounding in the screening does not change the result.
 
 use super::window::{BLOCK_ROWS, Column, LIMIT, Window};
 use crate::learners::vector_math::clamp_finite;
 
-/// Beyond so many ranges from the window, single precision does not tell rows apart.
+/// Rows that are farther from the window, in ranges, are not distinguished by single precision.
 const MAX_SCREEN_DISTANCE: f64 = 1e3;
 
-/// How a row differs from a column, for the quick look.
+/// The comparison of a row with a column, for the screening.
 #[derive(Debug, Clone, Copy)]
 enum ColumnQuery {
-    /// A number, from a column without gaps.
+    /// A number, with a column without missing values.
     Number(f32),
-    /// A number, from a column with gaps: also its squared distance from a missing one.
+    /// A number, with a column with missing values: also its squared distance from a missing one.
     NumberOrMissing(f32, f32),
     /// A missing number.
     Missing,
-    /// A nominal value, NaN where it is missing.
+    /// A nominal value, NaN if missing.
     Code(f32),
 }
 
-/// A row whose neighbours are looked for.
+/// A row whose neighbours are searched.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Query {
     column_queries: Vec<ColumnQuery>,
-    /// Whether every look is at a number in a column without gaps; their places are then here.
+    /// Whether all attributes are [`ColumnQuery::Number`]; their positions are then enough.
     complete: bool,
     positions: Vec<f32>,
-    /// One over the range of each attribute.
+    /// 1 over the range of each attribute.
     scales: Vec<f64>,
-    /// What the quick look found; what is left of the last block is infinite.
+    /// The distances of the screening; infinite in the rest of the last block.
     approximate: Vec<f32>,
     least: Vec<f32>,
     nearest: Vec<f64>,
@@ -44,7 +45,7 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// Find the `k` nearest rows of a window, and all that are as near as the last of them, in the window's order.
+    /// Returns the `k` nearest rows of a window, and all that are as near as the last of them, in the window's order.
     #[inline(always)]
     pub fn find_nearest(&mut self, window: &Window, x: &[f64], k: usize) -> impl Iterator<Item = usize> {
         let k = k.min(window.len());
@@ -62,7 +63,7 @@ impl Query {
         self.candidates.iter().filter(move |candidate| candidate.1 <= farthest).map(|candidate| candidate.0)
     }
 
-    /// Look at all rows quickly; give a distance that the quick look gives none of the `k` nearest more than.
+    /// Screens all rows; returns a distance that no screened distance of the `k` nearest exceeds.
     #[inline(always)]
     fn screen(&mut self, window: &Window, x: &[f64], k: usize) -> f32 {
         let far = self.prepare(window, x);
@@ -78,13 +79,14 @@ impl Query {
         }
         self.approximate[window.len()..].fill(f32::INFINITY);
         let cutoff = f64::from(find_cutoff(&self.approximate, k, &mut self.least));
-        // Each place is off by at most `difference`; this is many times what that and the rounding of the sums can make.
-        let (d, difference) = (x.len() as f64, far.max(1.0) / 4_194_304.0);
-        let margin = difference * (d * cutoff).sqrt() + d * difference * difference + (d + 4.0) * cutoff / 16_777_216.0;
+        // Each position is off by at most `error`; the margin is a multiple of what that and the rounding of the sums
+        // can amount to.
+        let (d, error) = (x.len() as f64, far.max(1.0) / 4_194_304.0);
+        let margin = error * (d * cutoff).sqrt() + d * error * error + (d + 4.0) * cutoff / 16_777_216.0;
         ((cutoff + 32.0 * margin) as f32).next_up()
     }
 
-    /// Find out how the row differs from each column; give how far it is beyond the window, in ranges.
+    /// Prepares the comparison with each column; returns the distance of the row from the window, in ranges.
     #[inline(always)]
     fn prepare(&mut self, window: &Window, x: &[f64]) -> f64 {
         self.column_queries.clear();
@@ -145,7 +147,7 @@ impl Query {
 }
 
 impl ColumnQuery {
-    /// Add the squared differences from a column.
+    /// Adds the squared differences from a column.
     #[inline(always)]
     fn add_to(self, sums: &mut Column, column: &Column) {
         match self {
@@ -177,7 +179,7 @@ impl ColumnQuery {
     }
 }
 
-/// The squared distance of a row from one of the window, in full.
+/// Returns the squared distance of a row from a row of the window, in double precision.
 #[inline(always)]
 fn distance(window: &Window, x: &[f64], row: usize, scales: &[f64]) -> f64 {
     let mut sum = 0.0_f64;
@@ -199,13 +201,13 @@ fn distance(window: &Window, x: &[f64], row: usize, scales: &[f64]) -> f64 {
     sum
 }
 
-/// The distance of a place from the farther end of its range.
+/// Returns the distance of a position from the farther end of its range.
 #[inline(always)]
 fn distance_to_farther_end(position: f64) -> f64 {
     if position < 0.5 { 1.0 - position } else { position }
 }
 
-/// Whether a condition holds for any number of a block, without branches.
+/// Returns whether a condition holds for any number of a block, without branches.
 #[inline(always)]
 fn any(numbers: &Column, condition: impl Fn(f32) -> bool) -> bool {
     let mut bits = 0_u32;
@@ -215,7 +217,7 @@ fn any(numbers: &Column, condition: impl Fn(f32) -> bool) -> bool {
     bits != 0
 }
 
-/// The `k`-th least of numbers; `least` is room to work in.
+/// Returns the `k`-th least of numbers; `least` is a buffer.
 #[inline(always)]
 fn find_kth_least(numbers: impl Iterator<Item = f64>, k: usize, least: &mut Vec<f64>) -> f64 {
     least.clear();
@@ -226,9 +228,9 @@ fn find_kth_least(numbers: impl Iterator<Item = f64>, k: usize, least: &mut Vec<
     least.last().copied().unwrap_or(f64::INFINITY)
 }
 
-/// A number that at least `k` of those in blocks do not exceed, and few more.
+/// Returns a number that at least `k` of the given ones do not exceed, and few more.
 ///
-/// Where `k` is small: the `k`-th of the least numbers of all lanes, which are found without a branch.
+/// If `k` is small: the `k`-th of the least numbers of all lanes, which are found without a branch.
 #[inline(always)]
 fn find_cutoff(numbers: &[f32], k: usize, least: &mut Vec<f32>) -> f32 {
     least.clear();
@@ -252,7 +254,7 @@ fn find_cutoff(numbers: &[f32], k: usize, least: &mut Vec<f32>) -> f32 {
     least.last().copied().unwrap_or(f32::INFINITY)
 }
 
-/// Put a number in its place among the least so far, of which the greatest goes.
+/// Inserts a number into the least so far, in order, and drops the greatest.
 #[inline(always)]
 fn insert<T: PartialOrd + Copy>(least: &mut [T], number: T) {
     let mut index = least.len();

@@ -1,4 +1,4 @@
-//! The nearest of the rows learnt last.
+//! The k nearest neighbours among the last rows.
 
 use super::{ABSTAINED, Learner, Schema, Step, find_winner};
 use crate::KernelError;
@@ -12,8 +12,7 @@ mod window;
 
 const NAME: &str = "KNearestNeighbours";
 
-/// Votes with the weights of the `k` rows of a sliding window that are nearest, and of all that are as near as the
-/// last of them.
+/// Votes with the weights of the `k` nearest rows of a sliding window, and of all that are as near as the last of them.
 #[derive(Debug, Clone)]
 pub struct NearestNeighbours {
     schema: Schema,
@@ -22,10 +21,10 @@ pub struct NearestNeighbours {
 }
 
 impl NearestNeighbours {
-    /// A learner that has seen nothing, with a window of `width` rows.
+    /// Creates an untrained learner with a window of `width` rows.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where `width` is 0.
+    /// [`KernelError::Option`] if `width` is 0, which would divide by 0.
     pub fn new(schema: Schema, k: usize, width: usize) -> Result<Self, KernelError> {
         if width == 0 {
             let expected = "it must be a whole number of at least 1";
@@ -35,7 +34,7 @@ impl NearestNeighbours {
         Ok(Self { schema, k, window })
     }
 
-    /// Vote for a row; all votes are 0 where the window is empty.
+    /// Votes for a row; all votes are 0 if the window is empty.
     #[inline(always)]
     fn vote_with(&self, x: &[f64], votes: &mut [f64], query: &mut Query) {
         votes.fill(0.0);
@@ -133,7 +132,7 @@ mod tests {
     use super::*;
     use crate::randomness::{Draws, Purpose};
 
-    /// Votes as the definition has them, with no thought of speed.
+    /// Returns the votes by definition, without any optimisation.
     fn expected(rows: &[(Vec<f64>, usize, f64)], n_values: &[u32], k: usize, x: &[f64], n_classes: usize) -> Vec<f64> {
         let column = |a: usize| rows.iter().map(move |row| row.0[a]).filter(|value| !value.is_nan());
         let norm = |a: usize, value: f64| {
@@ -176,7 +175,7 @@ mod tests {
                     let u = draws.uniform(row * 8 + a as u64);
                     match n_values[a] {
                         _ if draws.uniform(1_000_000 + row * 8 + a as u64) < missing => f64::NAN,
-                        // Now and then a row is far outside of the window.
+                        // Some rows are far outside the window.
                         0 if row % 50 == 49 => 1e6 + 10.0 * far * u,
                         0 => 1e6 + 10.0 * u * u,
                         n => (u * f64::from(n)).floor(),

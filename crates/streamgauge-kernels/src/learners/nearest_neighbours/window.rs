@@ -1,20 +1,20 @@
-//! The rows learnt last: as they came, and once more for a quick look, normalised in blocks of columns side by side.
+//! The last rows: their values and, for the screening, normalised columns in blocks of rows.
 
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::Schema;
 use crate::learners::vector_math::clamp_finite;
 
-/// How many rows stand side by side in a block.
+/// The number of rows of a block.
 pub(super) const BLOCK_ROWS: usize = 32;
 
-/// Numbers beyond this are held back here, so that their differences are finite.
+/// Numbers are clamped to this magnitude, so that their differences are finite.
 pub(super) const LIMIT: f64 = 1e150;
 
 /// One column of a block.
 pub(super) type Column = [f32; BLOCK_ROWS];
 
-/// The range of a numeric column in the window, with how many rows stand at either end.
+/// The range of a numeric column in the window, and the number of rows at either end.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Range {
     pub low: f64,
@@ -42,31 +42,31 @@ impl Range {
         self.n_high += usize::from(value == self.high);
     }
 
-    /// Whether another range reaches as far.
+    /// Returns whether another range has the same ends.
     fn same_ends(&self, other: Self) -> bool {
         self.low == other.low && self.high == other.high
     }
 
-    /// The lower end; 0 where no value is known.
+    /// Returns the lower end; 0 if no value is known.
     #[inline(always)]
     pub fn start(&self) -> f64 {
         if self.low.is_finite() { self.low } else { 0.0 }
     }
 
-    /// One over the width; 0 where there is none.
+    /// Returns 1 over the width; 0 if that is 0.
     #[inline(always)]
     pub fn scale(&self) -> f64 {
         let scale = 1.0 / (self.high - self.low);
         if scale.is_finite() && scale > 0.0 { scale } else { 0.0 }
     }
 
-    /// Where a value stands: at 0 where it is the least, at 1 where it is the greatest.
+    /// Returns the position of a value in the range: 0 for the least, 1 for the greatest.
     #[inline(always)]
     pub fn normalise(&self, value: f64) -> f64 {
         (value - self.start()) * self.scale()
     }
 
-    /// Take a value out again; false where an end of the range is then unknown.
+    /// Removes a value; returns false if an end of the range is then unknown.
     fn remove(&mut self, value: f64) -> bool {
         self.n_missing -= usize::from(value.is_nan());
         self.n_low -= usize::from(value == self.low);
@@ -75,24 +75,24 @@ impl Range {
     }
 }
 
-/// The rows learnt last.
+/// The last rows.
 #[derive(Debug, Clone)]
 pub(super) struct Window {
     width: usize,
     nominal: Vec<bool>,
-    /// Row after row, the values.
+    /// The values, row by row.
     rows: Vec<f64>,
-    /// Block after block, a column per attribute: a number by where it stands in its range, a nominal value by its code.
+    /// Per block, a column per attribute: the position of a number in its range, the code of a nominal value.
     columns: Vec<Column>,
     pub labels: Vec<u32>,
     pub weights: Vec<f64>,
     pub ranges: Vec<Range>,
-    /// Where the next row goes: the oldest stands there once the window is full.
+    /// The index of the next row: that of the oldest one once the window is full.
     next: usize,
 }
 
 impl Window {
-    /// A window of `width` rows that holds none.
+    /// Creates an empty window of `width` rows.
     pub fn new(schema: &Schema, width: usize) -> Self {
         Self {
             width,
@@ -106,42 +106,42 @@ impl Window {
         }
     }
 
-    /// How many rows it holds.
+    /// Returns the number of rows.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// How many rows it can hold.
+    /// Returns the greatest number of rows.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// How many attributes a row has.
+    /// Returns the number of attributes.
     #[inline(always)]
     pub fn n_attributes(&self) -> usize {
         self.nominal.len()
     }
 
-    /// Whether an attribute is nominal.
+    /// Returns whether an attribute is nominal.
     #[inline(always)]
     pub fn is_nominal(&self, attribute: usize) -> bool {
         self.nominal[attribute]
     }
 
-    /// The values of a row.
+    /// Returns the values of a row.
     #[inline(always)]
     pub fn row(&self, row: usize) -> &[f64] {
         &self.rows[row * self.n_attributes()..(row + 1) * self.n_attributes()]
     }
 
-    /// The columns of its blocks.
+    /// Returns the columns of all blocks.
     #[inline(always)]
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// Take in a row, in the place of the oldest where it is full.
+    /// Adds a row, replacing the oldest if the window is full.
     pub fn push(&mut self, x: &[f64], label: usize, weight: f64) {
         let (d, row) = (self.n_attributes(), self.next);
         let (full, weight) = (self.len() == self.width, weight.min(LIMIT));
@@ -169,7 +169,7 @@ impl Window {
         self.next = (row + 1) % self.width;
     }
 
-    /// Write the values of an attribute into its column.
+    /// Writes the normalised values of an attribute for some rows.
     fn write_column(&mut self, attribute: usize, rows: std::ops::Range<usize>) {
         let (d, range) = (self.n_attributes(), self.ranges[attribute]);
         let (start, scale) = if self.nominal[attribute] { (0.0, 1.0) } else { (range.start(), range.scale()) };
@@ -179,7 +179,7 @@ impl Window {
         }
     }
 
-    /// The range of a column, found anew.
+    /// Computes the range of a column from all rows.
     fn compute_range(&self, attribute: usize) -> Range {
         let mut range = Range::EMPTY;
         for row in 0..self.len() {
@@ -188,7 +188,7 @@ impl Window {
         range
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
         self.nominal.capacity()
             + self.rows.capacity() * size_of::<f64>()
@@ -198,7 +198,7 @@ impl Window {
             + self.ranges.capacity() * size_of::<Range>()
     }
 
-    /// Write its rows.
+    /// Writes the rows.
     pub fn save(&self, writer: &mut Writer) {
         writer.u64(self.width as u64);
         writer.u64(self.next as u64);
@@ -207,20 +207,20 @@ impl Window {
         writer.f64s(&self.rows);
     }
 
-    /// Read rows into a window that holds none.
+    /// Reads rows into an empty window.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where the bytes end or are of another window.
+    /// [`KernelError::Saved`] if the bytes end or are of another window.
     pub fn load(&mut self, reader: &mut Reader<'_>, n_classes: usize) -> Result<(), KernelError> {
         let (width, next) = (reader.usize()?, reader.usize()?);
         let (labels, weights, rows) = (reader.u64s()?, reader.f64s()?, reader.f64s()?);
         let (full, d) = (labels.len() == width, self.n_attributes());
         let sizes_fit = weights.len() == labels.len() && rows.len() == labels.len() * d;
         if width != self.width || labels.len() > width || !sizes_fit {
-            return Err(reader.error("its window is another"));
+            return Err(reader.error("its window has another size"));
         }
         if next >= width || (!full && next != labels.len()) || labels.iter().any(|&label| label >= n_classes as u64) {
-            return Err(reader.error("its window has no such rows"));
+            return Err(reader.error("its window has invalid rows"));
         }
         for (row, (label, weight)) in labels.into_iter().zip(weights).enumerate() {
             self.push(&rows[row * d..(row + 1) * d], label as usize, weight);

@@ -1,7 +1,7 @@
-//! The Hellinger distance, which the weights of the classes do not change.
+//! The Hellinger distance, which does not depend on the weights of the classes.
 //!
-//! R. J. Lyon, J. M. Brooke, J. D. Knowles and B. W. Stappers, Hellinger distance trees for imbalanced streams,
-//! ICPR 2014 (GH-VFDT). D. A. Cieslak et al., Hellinger distance decision trees are robust and skew-insensitive, 2012.
+//! R. J. Lyon, J. M. Brooke, J. D. Knowles and B. W. Stappers, Hellinger distance trees for imbalanced streams, ICPR
+//! 2014 (GH-VFDT). D. A. Cieslak et al., Hellinger distance decision trees are robust and skew-insensitive, 2012.
 
 use super::super::nodes::Test;
 use super::super::split::{MIN_BRANCH_SHARE, N_PADDED, N_THRESHOLDS};
@@ -9,7 +9,7 @@ use crate::learners::bayes::Column;
 use crate::learners::rows::NominalTable;
 use crate::learners::vector_math::exp;
 
-/// The mean over all pairs of a distance; 0 where there is no pair.
+/// Returns the mean of a distance over all pairs; 0 if there is no pair.
 fn mean_over_pairs<T>(classes: &[T], distance: impl Fn(&T, &T) -> f64) -> f64 {
     let (mut sum, mut n) = (0.0, 0.0);
     for (i, first) in classes.iter().enumerate() {
@@ -21,7 +21,7 @@ fn mean_over_pairs<T>(classes: &[T], distance: impl Fn(&T, &T) -> f64) -> f64 {
     if n > 0.0 { sum / n } else { 0.0 }
 }
 
-/// The distance of two distributions whose Bhattacharyya coefficient is known.
+/// Returns the distance of two distributions from their Bhattacharyya coefficient.
 fn distance(coefficient: f64) -> f64 {
     (1.0 - coefficient).max(0.0).sqrt()
 }
@@ -31,7 +31,7 @@ fn two_way_distance(p: f64, q: f64) -> f64 {
     distance((p * q).sqrt() + ((1.0 - p).max(0.0) * (1.0 - q).max(0.0)).sqrt())
 }
 
-/// The distance of the normal distributions of a column in the classes that have seen it more than once.
+/// Returns the distance between the normal distributions of a column, over the classes with a weight above 1.
 pub(in super::super) fn between_normals(columns: impl Iterator<Item = Column>) -> f64 {
     let normals: Vec<(f64, f64)> = columns
         .filter(|stats| stats.weight > 1.0)
@@ -49,9 +49,9 @@ pub(in super::super) fn between_normals(columns: impl Iterator<Item = Column>) -
     })
 }
 
-/// The distance of the shares that the classes have on both sides of each threshold.
+/// Returns, for each threshold, the distance between the shares of the classes below and above.
 ///
-/// `below` gives the weight of a class at or below the threshold of a number, and all of it.
+/// `below` returns the weight of a class at or below the threshold of an index, and its total weight.
 pub(in super::super) fn threshold_merits(
     n_classes: usize,
     below: impl Fn(usize, usize) -> (f64, f64),
@@ -68,7 +68,7 @@ pub(in super::super) fn threshold_merits(
     merits
 }
 
-/// The best question about a nominal attribute; `None` where its values leave all weight in one branch.
+/// Returns the best test of a nominal attribute; `None` if all weight falls into one branch.
 pub(in super::super) fn find_best_values(counts: &[&[f64]], table: NominalTable, binary: bool) -> Option<(Test, f64)> {
     let total: f64 = counts.iter().map(|counts| counts[table.total()]).sum();
     let weight = |index: usize| counts.iter().map(|counts| counts[index]).sum::<f64>();
@@ -86,7 +86,7 @@ pub(in super::super) fn find_best_values(counts: &[&[f64]], table: NominalTable,
     for index in values.clone().filter(|&index| heavy(index) && weight(index) / total < 1.0 - MIN_BRANCH_SHARE) {
         let merit =
             mean_over_pairs(&known, |first, second| two_way_distance(share(first, index), share(second, index)));
-        // Rounding must not prefer a question about one value to that about all of them.
+        // Rounding must not prefer a test of one value to a branch per value.
         if best.is_none_or(|(_, most)| merit > most + 1e-12) {
             best = Some((Test::Is((index - table.start) as u32), merit));
         }

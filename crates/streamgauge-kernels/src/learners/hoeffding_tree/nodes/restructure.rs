@@ -1,24 +1,24 @@
-//! Nodes that change or go, for trees that think again.
+//! Replacing and dropping nodes, for trees that change their splits.
 
 use super::{Node, Nodes, SPLIT, StepTable, Test};
 
-/// The number of no node.
+/// Stands for no node.
 pub(in super::super) const NO_NODE: u32 = u32::MAX;
 
 impl Nodes {
-    /// The attribute that a node asks for; `None` where it is a leaf.
+    /// Returns the attribute of a node's test; `None` for a leaf.
     pub fn attribute(&self, node: u32) -> Option<usize> {
         let split = self.nodes[node as usize].leaf == SPLIT;
         split.then(|| self.nodes[node as usize].attribute as usize)
     }
 
-    /// Add a leaf that hangs from nothing, in the place of a node; its number.
+    /// Adds a leaf without a parent, at the depth of a node; returns its index.
     pub fn push_root(&mut self, leaf: usize, node: u32) -> u32 {
         self.push_leaf(leaf, self.nodes[node as usize].depth);
         self.nodes.len() as u32 - 1
     }
 
-    /// Put what hangs from another node in the place of a node.
+    /// Replaces the subtree of a node by that of another node.
     pub fn replace_subtree(&mut self, node: u32, other: u32) {
         let depth = self.nodes[node as usize].depth;
         let source = self.nodes[other as usize];
@@ -29,9 +29,9 @@ impl Nodes {
         self.update_step(node as usize);
     }
 
-    /// Drop all nodes that hang from nothing. `alternates` says per node what else hangs from it, or [`NO_NODE`].
+    /// Drops all nodes that no root reaches. `alternates` has, per node, one more root below it, or [`NO_NODE`].
     ///
-    /// Gives per node that is left the number it had, and what else hangs from it now.
+    /// Returns, per remaining node, its former index and its alternate.
     pub fn compact(&mut self, alternates: &[u32]) -> (Vec<u32>, Vec<u32>) {
         let (mut order, mut moved) = (vec![0], vec![]);
         let mut nodes = vec![];
@@ -64,7 +64,7 @@ impl Nodes {
         (order, moved)
     }
 
-    /// How many nodes and leaves hang from the root, and the depth of the deepest.
+    /// Returns the number of nodes and of leaves below the root, and the greatest depth.
     pub fn count_reachable(&self) -> (u64, u64, u64) {
         let (mut n_nodes, mut n_leaves, mut deepest, mut stack) = (0, 0, 0, vec![(0_u32, 0)]);
         while let Some((node, depth)) = stack.pop() {
@@ -97,7 +97,7 @@ mod tests {
         let (order, moved) = nodes.compact(&alternates);
         assert_eq!((order.len(), nodes.len(), moved[2]), (9, 9, 6));
         assert_eq!(nodes.count_reachable(), (6, 4, 2));
-        // The alternate takes the place of the right half.
+        // The alternate replaces the right half.
         nodes.replace_subtree(2, moved[2]);
         let (order, _) = nodes.compact(&[]);
         assert_eq!((order.len(), nodes.count_reachable()), (8, (8, 5, 2)));
