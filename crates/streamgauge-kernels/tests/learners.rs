@@ -9,8 +9,8 @@ use streamgauge_kernels::KernelError;
 use streamgauge_kernels::dispatch;
 use streamgauge_kernels::learners::{
     ABSTAINED, ExtremelyFastDecisionTreeOptions, HoeffdingAdaptiveTreeOptions, HoeffdingTreeOptions, LeafPrediction,
-    Learner, Schema, SplitCriterion, Step, extremely_fast_decision_tree, hoeffding_adaptive_tree, hoeffding_tree,
-    naive_bayes, winner,
+    Learner, Schema, SplitCriterion, Step, extremely_fast_decision_tree, find_winner, hoeffding_adaptive_tree,
+    hoeffding_tree, naive_bayes,
 };
 use streamgauge_kernels::randomness::{Draws, Purpose};
 
@@ -248,7 +248,7 @@ fn a_step_equals_its_rows_one_by_one_and_votes_agree_with_predictions() {
             for (i, (x, y, weight)) in rows(&data).enumerate() {
                 single.vote(x, &mut row_votes);
                 assert_eq!(row_votes, votes[i * n_classes..(i + 1) * n_classes]);
-                assert_eq!(winner(&row_votes), predictions[i]);
+                assert_eq!(find_winner(&row_votes), predictions[i]);
                 let sum: f64 = row_votes.iter().sum();
                 assert!(sum == 0.0 || (sum - 1.0).abs() < 1e-12, "votes add up to {sum}");
                 if weight > 0.0 {
@@ -407,8 +407,8 @@ fn a_node_is_revised_when_another_attribute_becomes_better() {
     let draw = uniform("noise", 2);
     let data = data(&[0, 0], 2, 40_000, |row| {
         let y = usize::from(draw(3 * row) < 0.5);
-        let (tells, noise) = (y as f64 + 0.3 * draw(3 * row + 1), 2.0 * draw(3 * row + 2));
-        (if row < 4_000 { vec![tells, noise] } else { vec![noise, tells] }, y)
+        let (signal, noise) = (y as f64 + 0.3 * draw(3 * row + 1), 2.0 * draw(3 * row + 2));
+        (if row < 4_000 { vec![signal, noise] } else { vec![noise, signal] }, y)
     });
     let mut learner =
         extremely_fast_decision_tree(data.schema.clone(), ExtremelyFastDecisionTreeOptions::default()).unwrap();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use streamgauge_kernels::learners::{self as kernels, RenewedOptions};
+use streamgauge_kernels::learners::{self as kernels, AdaptiveForestOptions};
 
 use crate::composition::PythonFactory;
 use crate::convert::run_kernel;
@@ -27,7 +27,7 @@ fn adaptive_random_forest(
     seed: u64,
 ) -> PyResult<Learner> {
     let tree = options.options;
-    let options = RenewedOptions {
+    let options = AdaptiveForestOptions {
         n_members,
         mean_weight: Some(mean_weight),
         member_subspace: None,
@@ -56,7 +56,7 @@ fn streaming_random_patches(
     weighted_votes: bool,
     seed: u64,
 ) -> PyResult<Learner> {
-    let options = RenewedOptions {
+    let options = AdaptiveForestOptions {
         n_members,
         mean_weight,
         member_subspace: subspace,

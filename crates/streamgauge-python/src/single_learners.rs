@@ -62,7 +62,7 @@ fn linear_model(
         }
     };
     let options = LinearOptions { rule, learning_rate, l2, standardise };
-    let kernel = kernels::LinearModel::new(build_schema(&n_values, n_classes)?, options, seed).map_err(to_python)?;
+    let kernel = kernels::LinearModel::new(build_schema(&n_values, n_classes)?, options, seed);
     Ok(Learner::new(Box::new(kernel)))
 }
 
@@ -79,7 +79,7 @@ fn noise_filter(
 ) -> PyResult<Learner> {
     let schema = build_schema(&n_values, n_classes)?;
     let base = run_kernel(py, || PythonFactory::new(base).build(&schema, base_seed))?;
-    Ok(Learner::new(Box::new(kernels::NoiseFilter::new(base, p, seed).map_err(to_python)?)))
+    Ok(Learner::new(Box::new(kernels::NoiseFilter::new(base, p, seed))))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

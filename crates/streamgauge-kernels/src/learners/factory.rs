@@ -1,17 +1,17 @@
-//! How ensembles and wrappers get their learners.
+//! Factories of learners, for ensembles and wrappers.
 
 use super::{Learner, Schema};
 use crate::KernelError;
 
-/// Builds learners that have seen nothing, so that any ensemble or wrapper goes round any learner.
+/// Builds untrained learners, so that any ensemble or wrapper can contain any learner.
 ///
-/// A closure of a schema and a seed is one.
+/// A closure of a schema and a seed is a factory.
 pub trait Factory: Send + Sync {
-    /// Build a learner of rows of the given schema, which may be another than that of the ensemble: fewer attributes
-    /// in a random subspace, two classes in one against the rest.
+    /// Builds a learner for rows of the given schema, which may differ from that of the ensemble: fewer attributes in a
+    /// random subspace, two classes in one against the rest.
     ///
     /// # Errors
-    /// [`KernelError`] where its options do not allow it. What was built once can be built again.
+    /// [`KernelError`] if its options do not allow it. What was built once can be built again.
     fn build(&self, schema: &Schema, seed: u64) -> Result<Box<dyn Learner>, KernelError>;
 }
 

@@ -1,4 +1,4 @@
-//! The class seen most often so far.
+//! The most frequent class so far.
 
 use super::{ABSTAINED, Learner, Schema, Step};
 use crate::KernelError;
@@ -15,7 +15,7 @@ pub struct MajorityClass {
 }
 
 impl MajorityClass {
-    /// A learner that has seen nothing.
+    /// Creates an untrained learner.
     #[must_use]
     pub fn new(schema: Schema) -> Self {
         let majority = Majority::new(schema.n_classes);
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_predicts_the_heaviest_class_before_it_sees_the_label() {
+    fn predictions_come_before_the_label_is_counted() {
         let mut learner = MajorityClass::new(Schema { n_values: vec![], n_classes: 3 });
         let y = [2, 1, 1, 0, 0, 0];
         let step = Step { x: &[], y: &y, test: None, weight: Some(&[1.0, 1.0, 0.0, 1.0, 1.0, 1.0]) };

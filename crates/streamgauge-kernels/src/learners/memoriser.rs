@@ -1,6 +1,6 @@
-//! All rows by heart.
+//! A lookup table of all rows.
 
-use super::row_hash::{bits, draws_of, row_hash};
+use super::row_hash::{row_draws, row_hash, value_bits};
 use super::{Learner, Schema};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -12,9 +12,9 @@ const GUESS: Purpose = Purpose::named("guess");
 /// An empty slot.
 const EMPTY: u32 = u32::MAX;
 
-/// Knows every row it has learnt by heart, and guesses the others.
+/// Remembers every row it has learnt, and guesses the others.
 ///
-/// Its memory grows with the stream: it is for proving that an evaluation leaks nothing.
+/// Its memory grows with the stream: it serves to prove that an evaluation leaks nothing.
 #[derive(Debug, Clone)]
 pub struct Memoriser {
     schema: Schema,
@@ -22,24 +22,24 @@ pub struct Memoriser {
     /// The rows learnt, one after the other, as bits.
     rows: Vec<u64>,
     labels: Vec<u32>,
-    /// Where each row stands, found by its hash and then onwards; at most half of the slots are taken.
+    /// Per slot, the index of a row: an open-addressing hash table, at most half full.
     slots: Vec<u32>,
 }
 
 impl Memoriser {
-    /// A memoriser that has seen nothing.
+    /// Creates an untrained learner.
     #[must_use]
     pub fn new(schema: Schema, seed: u64) -> Self {
         Self { schema, seed, rows: vec![], labels: vec![], slots: vec![EMPTY; 16] }
     }
 
-    /// The slot of a row: the one that has it, or the empty one where it would go.
-    fn slot(&self, x: &[f64]) -> usize {
+    /// Returns the slot of a row: the one that holds it, or the empty one for it.
+    fn find_slot(&self, x: &[f64]) -> usize {
         let (d, mask) = (self.schema.n_attributes(), self.slots.len() - 1);
         let mut slot = row_hash(x) as usize & mask;
         while self.slots[slot] != EMPTY {
             let row = &self.rows[self.slots[slot] as usize * d..][..d];
-            if row.iter().zip(x).all(|(&known, &value)| known == bits(value)) {
+            if row.iter().zip(x).all(|(&known, &value)| known == value_bits(value)) {
                 break;
             }
             slot = (slot + 1) & mask;
@@ -47,13 +47,14 @@ impl Memoriser {
         slot
     }
 
-    /// Give all rows a slot among twice as many.
+    /// Doubles the number of slots.
     fn grow(&mut self) {
         self.slots = vec![EMPTY; 2 * self.slots.len()];
         let d = self.schema.n_attributes();
         for row in 0..self.labels.len() {
-            let x: Vec<f64> = self.rows[row * d..(row + 1) * d].iter().map(|&bits| f64::from_bits(bits)).collect();
-            let slot = self.slot(&x);
+            let x: Vec<f64> =
+                self.rows[row * d..(row + 1) * d].iter().map(|&value_bits| f64::from_bits(value_bits)).collect();
+            let slot = self.find_slot(&x);
             self.slots[slot] = row as u32;
         }
     }
@@ -66,21 +67,21 @@ impl Learner for Memoriser {
 
     fn vote(&self, x: &[f64], votes: &mut [f64]) {
         votes.fill(0.0);
-        let class = match self.slots[self.slot(x)] {
-            EMPTY => draws_of(self.seed, GUESS, x, 0).below(0, self.schema.n_classes as u64) as usize,
+        let class = match self.slots[self.find_slot(x)] {
+            EMPTY => row_draws(self.seed, GUESS, x, 0).below(0, self.schema.n_classes as u64) as usize,
             row => self.labels[row as usize] as usize,
         };
         votes[class] = 1.0;
     }
 
     fn learn(&mut self, x: &[f64], label: usize, _weight: f64) {
-        let slot = self.slot(x);
+        let slot = self.find_slot(x);
         if self.slots[slot] != EMPTY {
             self.labels[self.slots[slot] as usize] = label as u32;
             return;
         }
         self.slots[slot] = self.labels.len() as u32;
-        self.rows.extend(x.iter().map(|&value| bits(value)));
+        self.rows.extend(x.iter().map(|&value| value_bits(value)));
         self.labels.push(label as u32);
         if 2 * self.labels.len() > self.slots.len() {
             self.grow();
@@ -109,12 +110,13 @@ impl Learner for Memoriser {
         let (rows, labels) = (reader.u64s()?, reader.u64s()?);
         let d = self.schema.n_attributes();
         if rows.len() != labels.len() * d || labels.iter().any(|&label| label >= self.schema.n_classes as u64) {
-            return Err(reader.error("its rows are of another stream"));
+            return Err(reader.error("its rows have another schema"));
         }
         reader.finish()?;
         let mut learner = Self::new(self.schema.clone(), self.seed);
         for (row, &label) in labels.iter().enumerate() {
-            let x: Vec<f64> = rows[row * d..(row + 1) * d].iter().map(|&bits| f64::from_bits(bits)).collect();
+            let x: Vec<f64> =
+                rows[row * d..(row + 1) * d].iter().map(|&value_bits| f64::from_bits(value_bits)).collect();
             learner.learn(&x, label as usize, 1.0);
         }
         *self = learner;
@@ -127,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_knows_what_it_has_learnt_last_of_every_row() {
+    fn the_last_label_of_every_row_is_remembered() {
         let mut learner = Memoriser::new(Schema { n_values: vec![0, 0], n_classes: 3 }, 1);
         let label = |row: usize| (row * 7 / 5) % 3;
         for row in 0..1_000 {

@@ -1,18 +1,46 @@
 //! Learners: they predict a row, then learn it.
 //!
-//! A learner crosses the language boundary once a batch: [`Learner::interleave`] tests and learns a whole [`Step`],
-//! row by row, exactly as if each row had been predicted and then learnt alone.
+//! A learner is called once per batch: [`Learner::interleave`] predicts and learns a whole [`Step`], row by row,
+//! exactly as if each row had been predicted and then learnt alone. The README of this folder has an overview.
+
+use std::ops::Range;
 
 use crate::KernelError;
 use crate::error::check_length;
 use crate::validation::check_values;
 use rows::BLOCK;
 
+mod adaptive_forest;
+/// Evaluates an expression with the constant `$V` set to the given number of vectors, from 1 to
+/// [`MAX_VECTORS`](rows::MAX_VECTORS). All of them are compiled.
+macro_rules! with_vectors {
+    ($n_vectors:expr, $V:ident => $expression:expr) => {
+        match $n_vectors {
+            1 => {
+                const $V: usize = 1;
+                $expression
+            }
+            2 => {
+                const $V: usize = 2;
+                $expression
+            }
+            3 => {
+                const $V: usize = 3;
+                $expression
+            }
+            _ => {
+                const $V: usize = 4;
+                $expression
+            }
+        }
+    };
+}
+
 mod bayes;
 mod ensembles;
+mod f64x4;
 mod factory;
 mod hoeffding_tree;
-mod lanes;
 mod linear;
 mod majority_class;
 mod memoriser;
@@ -22,18 +50,19 @@ mod no_change;
 mod noise_filter;
 mod random_guess;
 mod recent_majority;
-mod renewed;
 mod row_hash;
 mod rows;
 mod timing;
 mod vector_math;
 
+pub use adaptive_forest::{AdaptiveForest, AdaptiveForestOptions, adaptive_random_forest, streaming_random_patches};
 pub use ensembles::{DriftReset, LeveragingBagging, OneVsRest, OzaBag, OzaBoost};
 pub use factory::Factory;
 pub use hoeffding_tree::{
-    AdaptiveOptions as HoeffdingAdaptiveTreeOptions, ExtremelyFastDecisionTree, HoeffdingAdaptiveTree, HoeffdingTree,
-    LeafPrediction, Options as HoeffdingTreeOptions, RevisingOptions as ExtremelyFastDecisionTreeOptions,
-    SplitCriterion, Subspace, extremely_fast_decision_tree, hoeffding_adaptive_tree, hoeffding_tree,
+    AdaptiveOptions as HoeffdingAdaptiveTreeOptions, ExtremelyFastDecisionTree,
+    ExtremelyFastOptions as ExtremelyFastDecisionTreeOptions, HoeffdingAdaptiveTree, HoeffdingTree, LeafPrediction,
+    Options as HoeffdingTreeOptions, SplitCriterion, Subspace, extremely_fast_decision_tree, hoeffding_adaptive_tree,
+    hoeffding_tree,
 };
 pub use linear::{LinearModel, LinearOptions, LinearRule};
 pub use majority_class::MajorityClass;
@@ -44,35 +73,34 @@ pub use no_change::NoChange;
 pub use noise_filter::NoiseFilter;
 pub use random_guess::RandomGuess;
 pub use recent_majority::RecentMajority;
-pub use renewed::{Renewed, RenewedOptions, adaptive_random_forest, streaming_random_patches};
 pub use timing::{Timings, interleave_timed};
 
-/// The prediction of a learner that has nothing to say; it is always an error.
+/// The prediction of a learner that abstains; it counts as an error.
 pub const ABSTAINED: i32 = -1;
 /// The label of a row whose class is not known.
 pub const UNLABELLED: i32 = -1;
 
-/// What a learner must know of a stream.
+/// The attributes and classes of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schema {
-    /// Per attribute the number of its nominal values, or 0 where it is numeric.
+    /// Per attribute, the number of its nominal values, or 0 if it is numeric.
     pub n_values: Vec<u32>,
-    /// How many classes there are.
+    /// The number of classes.
     pub n_classes: usize,
 }
 
 impl Schema {
-    /// How many attributes a row has.
+    /// Returns the number of attributes.
     #[must_use]
     pub fn n_attributes(&self) -> usize {
         self.n_values.len()
     }
 
-    /// Check every value, label and weight of a batch once, so that learners need not.
+    /// Checks every value, label and weight of a batch once, so that learners need not.
     ///
     /// # Errors
-    /// The first fault found, with its row and attribute: a missing value where `missing` does not allow it, an
-    /// infinite one, a nominal code or a label that the schema lacks, a weight that is negative or not finite.
+    /// The first fault, with its row and attribute: a missing value where `missing` does not allow it, an infinite one,
+    /// a nominal code or a label that the schema lacks, a weight that is negative or not finite.
     pub fn check(&self, x: &[f64], y: &[i32], weight: Option<&[f64]>, missing: &[bool]) -> Result<(), KernelError> {
         let d = self.n_attributes();
         check_length("missing", missing.len(), d)?;
@@ -84,7 +112,7 @@ impl Schema {
 
     fn check_labels(&self, y: &[i32]) -> Result<(), KernelError> {
         let classes = UNLABELLED..self.n_classes as i32;
-        // One pass without branches; only where it fails is the culprit looked for.
+        // One pass without branches; the label at fault is searched only if there is one.
         let extremes = y.iter().fold((UNLABELLED, UNLABELLED), |(low, high), &y| (low.min(y), high.max(y)));
         if classes.contains(&extremes.0) && classes.contains(&extremes.1) {
             return Ok(());
@@ -96,38 +124,48 @@ impl Schema {
     }
 }
 
-/// What to do with the consecutive rows of a batch in one fold.
+/// The consecutive rows of a batch in one fold, and which of them to test and to learn.
 #[derive(Debug, Clone, Copy)]
 pub struct Step<'a> {
     /// The rows, one after the other; a nominal value is its code, a missing one is NaN.
     pub x: &'a [f64],
-    /// The labels that may be learnt; [`UNLABELLED`] where there is none.
+    /// The labels that may be learnt; [`UNLABELLED`] if there is none.
     pub y: &'a [i32],
     /// Which rows to predict; `None` means all.
     pub test: Option<&'a [bool]>,
-    /// With which weight to learn each row (0: not at all); `None` means 1 for all.
+    /// The weight with which to learn each row (0: not at all); `None` means 1 for all.
     pub weight: Option<&'a [f64]>,
 }
 
-impl Step<'_> {
-    /// Whether row `i` is to be predicted.
+impl<'a> Step<'a> {
+    /// Returns whether row `i` is tested.
     #[inline(always)]
     #[must_use]
     pub fn tests(&self, i: usize) -> bool {
         self.test.is_none_or(|test| test[i])
     }
 
-    /// The weight with which row `i` is to be learnt: 0 where it is not to be, or has no label.
+    /// Returns the weight with which row `i` is learnt: 0 if it is not, or has no label.
     #[inline(always)]
     #[must_use]
     pub fn weight(&self, i: usize) -> f64 {
         if self.y[i] < 0 { 0.0 } else { self.weight.map_or(1.0, |weight| weight[i]) }
     }
 
-    /// Check the lengths of the columns against each other, and that every label and weight can be learnt.
+    /// Returns a range of the rows, of `d` attributes each.
+    fn slice(&self, rows: Range<usize>, d: usize) -> Step<'a> {
+        Step {
+            x: &self.x[rows.start * d..rows.end * d],
+            y: &self.y[rows.clone()],
+            test: self.test.map(|test| &test[rows.clone()]),
+            weight: self.weight.map(|weight| &weight[rows.clone()]),
+        }
+    }
+
+    /// Checks the lengths of the columns against each other, and that every label and weight can be learnt.
     ///
     /// # Errors
-    /// The first fault found.
+    /// The first fault.
     pub fn check(&self, schema: &Schema) -> Result<(), KernelError> {
         let n = self.y.len();
         check_length("x", self.x.len(), n * schema.n_attributes())?;
@@ -136,15 +174,15 @@ impl Step<'_> {
         self.weight.map_or(Ok(()), |weight| check_weights(weight, n))
     }
 
-    /// The step in blocks of up to [`BLOCK`] rows, each with its part of the predictions and votes.
+    /// Returns the step in blocks of up to [`BLOCK`] rows, each with its part of the predictions and votes.
     #[inline(always)]
-    fn blocks<'a>(
-        &'a self,
+    fn blocks<'b>(
+        &'b self,
         d: usize,
         n_classes: usize,
-        predictions: &'a mut [i32],
-        votes: Option<&'a mut [f64]>,
-    ) -> impl Iterator<Item = (Block<'a>, &'a mut [i32], Option<&'a mut [f64]>)> {
+        predictions: &'b mut [i32],
+        votes: Option<&'b mut [f64]>,
+    ) -> impl Iterator<Item = (Block<'b>, &'b mut [i32], Option<&'b mut [f64]>)> {
         let mut votes = votes.map(|votes| votes.chunks_mut(BLOCK * n_classes));
         predictions.chunks_mut(BLOCK).enumerate().map(
             #[inline(always)]
@@ -171,13 +209,13 @@ impl Step<'_> {
     }
 }
 
-/// Some rows of a step, with nothing left out.
+/// The rows of a step that are processed together, with defaults filled in.
 struct Block<'a> {
-    /// The rows, and those that follow them.
+    /// The rows, and all that follow them in the batch.
     x: &'a [f64],
     labels: &'a [i32],
     tests: [bool; BLOCK],
-    /// 0 where a row is not to be learnt, or has no label.
+    /// 0 if a row is not learnt, or has no label.
     weights: [f64; BLOCK],
     /// Whether all rows are tested and all weights are 1.
     plain: bool,
@@ -193,19 +231,19 @@ fn check_weights(weight: &[f64], n: usize) -> Result<(), KernelError> {
 
 /// A learner of classes from rows.
 pub trait Learner: Send + Sync {
-    /// What it knows of the stream.
+    /// Returns the schema of its rows.
     fn schema(&self) -> &Schema;
 
-    /// Write its votes for the classes: not negative, larger is likelier, all 0 where it abstains.
+    /// Writes its votes for the classes: not negative, greater for likelier classes, all 0 if it abstains.
     fn vote(&self, x: &[f64], votes: &mut [f64]);
 
-    /// Learn a row of known class with a weight above 0.
+    /// Learns a row of known class with a weight above 0.
     fn learn(&mut self, x: &[f64], label: usize, weight: f64);
 
-    /// Predict each tested row, then learn it, one row after the other.
+    /// Predicts each tested row, then learns it, one row after the other.
     ///
-    /// `predictions` has a value per row ([`ABSTAINED`] where it was not tested); `votes`, where wanted, has
-    /// `n_classes` values per row (0 where it was not tested). The columns have been checked ([`Step::check`]).
+    /// `predictions` gets a value per row ([`ABSTAINED`] if it is not tested); `votes`, if given, gets `n_classes`
+    /// values per row (0 if it is not tested). The columns must have been checked ([`Step::check`]).
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
         let (d, n_classes) = (self.schema().n_attributes(), self.schema().n_classes);
         let mut row_votes = vec![0.0; n_classes];
@@ -213,7 +251,7 @@ pub trait Learner: Send + Sync {
             let x = &step.x[i * d..(i + 1) * d];
             if step.tests(i) {
                 self.vote(x, &mut row_votes);
-                *prediction = winner(&row_votes);
+                *prediction = find_winner(&row_votes);
                 if let Some(votes) = &mut votes {
                     votes[i * n_classes..(i + 1) * n_classes].copy_from_slice(&row_votes);
                 }
@@ -227,7 +265,7 @@ pub trait Learner: Send + Sync {
         }
     }
 
-    /// Write the votes for many rows, as [`Learner::vote`] does for one.
+    /// Writes the votes for many rows, as [`Learner::vote`] does for one.
     fn predict(&self, x: &[f64], votes: &mut [f64]) {
         let (d, n_classes) = (self.schema().n_attributes(), self.schema().n_classes);
         for (i, votes) in votes.chunks_exact_mut(n_classes).enumerate() {
@@ -235,14 +273,14 @@ pub trait Learner: Send + Sync {
         }
     }
 
-    /// Vote for each tested row, learn it, and then predict every row that has a label once more, knowing it.
+    /// Votes for each tested row, learns it, and then predicts every labelled row again.
     ///
-    /// Ensembles ask for this, which watch what their members still get wrong. `votes` has `n_classes` values per row
-    /// (0 where it was not tested), `again` a value per row ([`ABSTAINED`] where it has no label).
-    fn review(&mut self, step: &Step<'_>, votes: &mut [f64], again: &mut [i32]) {
+    /// Ensembles use this to monitor what their members still get wrong. `votes` gets `n_classes` values per row (0 if
+    /// it is not tested), `rechecked` a value per row ([`ABSTAINED`] if it has no label).
+    fn recheck(&mut self, step: &Step<'_>, votes: &mut [f64], rechecked: &mut [i32]) {
         let (d, n_classes) = (self.schema().n_attributes(), self.schema().n_classes);
         let mut later = vec![0.0; n_classes];
-        for (i, (votes, again)) in votes.chunks_exact_mut(n_classes).zip(again).enumerate() {
+        for (i, (votes, rechecked)) in votes.chunks_exact_mut(n_classes).zip(rechecked).enumerate() {
             let (x, weight) = (&step.x[i * d..(i + 1) * d], step.weight(i));
             if step.tests(i) {
                 self.vote(x, votes);
@@ -252,36 +290,65 @@ pub trait Learner: Send + Sync {
             if weight > 0.0 {
                 self.learn(x, step.y[i] as usize, weight);
             }
-            *again = ABSTAINED;
+            *rechecked = ABSTAINED;
             if step.y[i] >= 0 {
                 self.vote(x, &mut later);
-                *again = winner(&later);
+                *rechecked = find_winner(&later);
             }
         }
     }
 
-    /// What else there is to tell about it: names and numbers, such as the nodes of a tree.
+    /// Returns names and numbers that describe its state, such as the number of nodes of a tree.
     fn facts(&self) -> Vec<(&'static str, u64)> {
         vec![]
     }
 
-    /// The bytes it holds, on the heap and off it.
+    /// Returns the bytes it holds, on the heap and off it.
     fn n_bytes(&self) -> usize;
 
-    /// All of its state; [`Learner::load`] of a learner built alike goes on from there, bit for bit.
+    /// Returns its state; a learner with the same options continues from it bit for bit ([`Learner::load`]).
     fn save(&self) -> Vec<u8>;
 
-    /// Take over a saved state.
+    /// Restores a saved state.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where the bytes are damaged or from a learner built otherwise; it is then unchanged.
+    /// [`KernelError::Saved`] if the bytes are damaged or of a learner with other options; it is then unchanged.
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError>;
 }
 
-/// The class with the most votes, the first of equals; [`ABSTAINED`] where no vote is above 0.
+/// Learns one row by [`Learner::interleave`]: the [`Learner::learn`] of learners that process whole steps.
+fn learn_by_interleaving(learner: &mut impl Learner, x: &[f64], label: usize, weight: f64) {
+    let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
+    learner.interleave(&step, &mut [ABSTAINED], None);
+}
+
+/// Scales votes to a sum of 1, unless all are 0.
+#[inline(always)]
+fn normalise_votes(votes: &mut [f64]) {
+    let sum: f64 = votes.iter().sum();
+    if sum > 0.0 {
+        for vote in votes {
+            *vote /= sum;
+        }
+    }
+}
+
+/// Appends the facts of the members of an ensemble to its own: the sum of counts (`n_...`), the maximum of others.
+fn add_member_facts(facts: &mut Vec<(&'static str, u64)>, member_facts: impl Iterator<Item = (&'static str, u64)>) {
+    let n_own = facts.len();
+    for (name, value) in member_facts {
+        match facts[n_own..].iter_mut().find(|fact| fact.0 == name) {
+            Some(fact) if name.starts_with("n_") => fact.1 += value,
+            Some(fact) => fact.1 = fact.1.max(value),
+            None => facts.push((name, value)),
+        }
+    }
+}
+
+/// Returns the class with the most votes, the first of equals; [`ABSTAINED`] if no vote is above 0.
 #[inline(always)]
 #[must_use]
-pub fn winner(votes: &[f64]) -> i32 {
+pub fn find_winner(votes: &[f64]) -> i32 {
     let (mut best, mut most) = (ABSTAINED, 0.0);
     for (class, &vote) in votes.iter().enumerate() {
         if vote > most {
@@ -297,13 +364,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_winner_is_the_first_of_equals_and_nobody_without_votes() {
-        assert_eq!(winner(&[1.0, 2.0, 2.0]), 1);
-        assert_eq!(winner(&[0.0, 0.0]), ABSTAINED);
+    fn ties_go_to_the_first_class_and_no_votes_abstain() {
+        assert_eq!(find_winner(&[1.0, 2.0, 2.0]), 1);
+        assert_eq!(find_winner(&[0.0, 0.0]), ABSTAINED);
     }
 
     #[test]
-    fn a_batch_that_breaks_its_schema_is_refused_with_the_culprit() {
+    fn the_first_value_that_breaks_the_schema_is_reported() {
         let schema = Schema { n_values: vec![0, 3], n_classes: 2 };
         let check = |x: &[f64], y: &[i32]| schema.check(x, y, None, &[false, true]);
         assert!(check(&[0.5, 2.0, 1.0, f64::NAN], &[0, UNLABELLED]).is_ok());

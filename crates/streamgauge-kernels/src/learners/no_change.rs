@@ -1,4 +1,4 @@
-//! The class seen last.
+//! The last class.
 
 use super::{ABSTAINED, Learner, Schema, Step, UNLABELLED};
 use crate::KernelError;
@@ -14,7 +14,7 @@ pub struct NoChange {
 }
 
 impl NoChange {
-    /// A learner that has seen nothing.
+    /// Creates an untrained learner.
     #[must_use]
     pub fn new(schema: Schema) -> Self {
         Self { schema, last: UNLABELLED }

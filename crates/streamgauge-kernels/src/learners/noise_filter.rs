@@ -1,7 +1,7 @@
-//! A learner some of whose predictions are switched at random.
+//! A learner whose predictions are switched at random.
 
-use super::row_hash::draws_of;
-use super::{Learner, Schema, Step, winner};
+use super::row_hash::row_draws;
+use super::{Learner, Schema, Step, find_winner};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::randomness::Purpose;
@@ -18,34 +18,28 @@ pub struct NoiseFilter {
 }
 
 impl NoiseFilter {
-    /// A filter round a learner.
-    ///
-    /// # Errors
-    /// [`KernelError::Option`] where the probability is none.
-    pub fn new(base: Box<dyn Learner>, probability: f64, seed: u64) -> Result<Self, KernelError> {
-        if !(0.0..=1.0).contains(&probability) {
-            let expected = "it must be a number in [0, 1]";
-            return Err(KernelError::Option { option: "p", found: probability.to_string(), expected });
-        }
-        Ok(Self { base, probability, seed, n_learnt: 0 })
+    /// Wraps a learner.
+    #[must_use]
+    pub fn new(base: Box<dyn Learner>, probability: f64, seed: u64) -> Self {
+        Self { base, probability, seed, n_learnt: 0 }
     }
 
-    /// The class to which the prediction of a row is switched, where it is.
+    /// Draws whether the prediction of a row is switched, and to which class.
     #[inline(always)]
-    fn switched(&self, x: &[f64], n_learnt: u64) -> Option<usize> {
-        let draws = draws_of(self.seed, SWITCH, x, n_learnt);
+    fn draw_switch(&self, x: &[f64], n_learnt: u64) -> Option<usize> {
+        let draws = row_draws(self.seed, SWITCH, x, n_learnt);
         let n_classes = self.base.schema().n_classes as u64;
         (draws.uniform(0) < self.probability).then(|| draws.below(1, n_classes) as usize)
     }
 }
 
-/// Give a class the votes of the winner, and the winner those of the class; by a hair more where another had as many.
+/// Swaps the votes of a class with those of the winner, and raises them slightly if another class has as many.
 fn switch(votes: &mut [f64], class: usize) {
-    match usize::try_from(winner(votes)) {
+    match usize::try_from(find_winner(votes)) {
         Ok(before) => votes.swap(before, class),
         Err(_) => votes[class] = 1.0,
     }
-    if winner(votes) != class as i32 {
+    if find_winner(votes) != class as i32 {
         votes[class] = votes[class].next_up();
     }
 }
@@ -57,7 +51,7 @@ impl Learner for NoiseFilter {
 
     fn vote(&self, x: &[f64], votes: &mut [f64]) {
         self.base.vote(x, votes);
-        if let Some(class) = self.switched(x, self.n_learnt) {
+        if let Some(class) = self.draw_switch(x, self.n_learnt) {
             switch(votes, class);
         }
     }
@@ -72,7 +66,7 @@ impl Learner for NoiseFilter {
         self.base.interleave(step, predictions, votes.as_deref_mut());
         let mut n_learnt = self.n_learnt;
         for (i, prediction) in predictions.iter_mut().enumerate() {
-            let switched = if step.tests(i) { self.switched(&step.x[i * d..(i + 1) * d], n_learnt) } else { None };
+            let switched = if step.tests(i) { self.draw_switch(&step.x[i * d..(i + 1) * d], n_learnt) } else { None };
             if let Some(class) = switched {
                 *prediction = class as i32;
                 if let Some(votes) = &mut votes {
@@ -88,7 +82,7 @@ impl Learner for NoiseFilter {
         let (d, n_classes) = (self.schema().n_attributes(), self.schema().n_classes);
         self.base.predict(x, votes);
         for (i, votes) in votes.chunks_exact_mut(n_classes).enumerate() {
-            if let Some(class) = self.switched(&x[i * d..(i + 1) * d], self.n_learnt) {
+            if let Some(class) = self.draw_switch(&x[i * d..(i + 1) * d], self.n_learnt) {
                 switch(votes, class);
             }
         }
@@ -130,20 +124,21 @@ mod tests {
         for (votes, class) in [([0.5, 0.5, 0.0], 2), ([0.0; 3], 1), ([0.2, 0.3, 0.5], 0), ([1.0, 0.0, 0.0], 0)] {
             let mut votes = votes;
             switch(&mut votes, class);
-            assert_eq!(winner(&votes), class as i32);
+            assert_eq!(find_winner(&votes), class as i32);
         }
     }
 
     #[test]
-    fn the_share_asked_for_is_switched_to_any_class() {
+    fn the_given_share_is_switched_to_any_class() {
         let base = Box::new(NoChange::new(Schema { n_values: vec![0], n_classes: 4 }));
-        let mut filter = NoiseFilter::new(base, 0.2, 3).unwrap();
+        let mut filter = NoiseFilter::new(base, 0.2, 3);
         let (x, y): (Vec<f64>, Vec<i32>) = (0..100_000).map(|row| (f64::from(row % 100), 2)).unzip();
         let mut predictions = vec![ABSTAINED; x.len()];
         filter.interleave(&Step { x: &x, y: &y, test: None, weight: None }, &mut predictions, None);
         for (class, share) in [(0, 0.05), (1, 0.05), (2, 0.85), (3, 0.05)] {
-            let found = predictions.iter().filter(|&&prediction| prediction == class).count() as f64 / x.len() as f64;
-            assert!((found - share).abs() < 0.005, "{class}: {found}");
+            let observed =
+                predictions.iter().filter(|&&prediction| prediction == class).count() as f64 / x.len() as f64;
+            assert!((observed - share).abs() < 0.005, "{class}: {observed}");
         }
     }
 }

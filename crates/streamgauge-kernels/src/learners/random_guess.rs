@@ -1,6 +1,6 @@
-//! A class drawn with the frequencies seen so far.
+//! A class drawn with the frequencies so far.
 
-use super::row_hash::draws_of;
+use super::row_hash::row_draws;
 use super::{Learner, Schema};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -9,7 +9,7 @@ use crate::randomness::Purpose;
 const NAME: &str = "RandomGuess";
 const GUESS: Purpose = Purpose::named("guess");
 
-/// Guesses: draws a class with the frequencies learnt so far.
+/// Guesses: draws a class with the frequencies of the learnt rows.
 #[derive(Debug, Clone)]
 pub struct RandomGuess {
     schema: Schema,
@@ -19,7 +19,7 @@ pub struct RandomGuess {
 }
 
 impl RandomGuess {
-    /// A learner that has seen nothing.
+    /// Creates an untrained learner.
     #[must_use]
     pub fn new(schema: Schema, seed: u64) -> Self {
         let weights = vec![0.0; schema.n_classes];
@@ -35,8 +35,8 @@ impl Learner for RandomGuess {
     fn vote(&self, x: &[f64], votes: &mut [f64]) {
         votes.fill(0.0);
         let total: f64 = self.weights.iter().sum();
-        let mut left = draws_of(self.seed, GUESS, x, self.n_learnt).uniform(0) * total;
-        // Where rounding leaves something over, the last class seen takes it.
+        let mut left = row_draws(self.seed, GUESS, x, self.n_learnt).uniform(0) * total;
+        // A remainder due to rounding goes to the last class seen.
         let mut guess = None;
         for (class, &weight) in self.weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
             guess = Some(class);

@@ -1,4 +1,4 @@
-//! The class seen most often of late.
+//! The most frequent class in a window.
 
 use super::{Learner, Schema};
 use crate::KernelError;
@@ -6,25 +6,25 @@ use crate::codec::{Reader, Writer};
 
 const NAME: &str = "MajorityClass of a window";
 
-/// Predicts the class with the greatest weight in a sliding window of the rows learnt last, the first of equals.
+/// Predicts the class with the greatest weight in a sliding window of the last rows, the first of equals.
 #[derive(Debug, Clone)]
 pub struct RecentMajority {
     schema: Schema,
     width: usize,
-    /// The rows of the window; once it is full, the oldest stands at `next`.
+    /// The rows of the window; once it is full, the oldest is at `next`.
     rows: Vec<(u32, f64)>,
     next: usize,
     /// The weight of each class in the window.
     weights: Vec<f64>,
-    /// How many rows of each class are in the window.
+    /// The number of rows of each class in the window.
     counts: Vec<usize>,
 }
 
 impl RecentMajority {
-    /// A learner that has seen nothing, with a window of `width` rows.
+    /// Creates an untrained learner with a window of `width` rows.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where `width` is 0.
+    /// [`KernelError::Option`] if `width` is 0, which would divide by 0.
     pub fn new(schema: Schema, width: usize) -> Result<Self, KernelError> {
         if width == 0 {
             let expected = "it must be a whole number of at least 1";
@@ -38,16 +38,16 @@ impl RecentMajority {
         if self.rows.len() < self.width {
             self.rows.push((class, weight));
         } else {
-            let (old, gone) = std::mem::replace(&mut self.rows[self.next], (class, weight));
+            let (old, old_weight) = std::mem::replace(&mut self.rows[self.next], (class, weight));
             let old = old as usize;
             self.counts[old] -= 1;
-            self.weights[old] = if self.counts[old] == 0 { 0.0 } else { (self.weights[old] - gone).max(0.0) };
+            self.weights[old] = if self.counts[old] == 0 { 0.0 } else { (self.weights[old] - old_weight).max(0.0) };
         }
         self.counts[class as usize] += 1;
         self.weights[class as usize] += weight;
         self.next = (self.next + 1) % self.width;
         if self.next == 0 {
-            // Sums from which is subtracted collect what rounding leaves, so they are made anew once a window.
+            // Subtractions accumulate rounding errors, so the sums are computed again once per window.
             self.weights.fill(0.0);
             for &(class, weight) in &self.rows {
                 self.weights[class as usize] += weight;
@@ -93,7 +93,7 @@ impl Learner for RecentMajority {
         let (mut rows, mut counts, mut weights) = (vec![], vec![0; n_classes], vec![0.0; n_classes]);
         for &label in &labels {
             let Some(count) = counts.get_mut(label as usize) else {
-                return Err(reader.error("a row of its window has no class"));
+                return Err(reader.error("a label in its window is not a class"));
             };
             *count += 1;
             rows.push((label as u32, reader.f64()?));
@@ -102,7 +102,7 @@ impl Learner for RecentMajority {
         reader.f64s_into(&mut weights)?;
         let fits = if rows.len() < self.width { next == rows.len() } else { next < self.width };
         if rows.len() > self.width || !fits {
-            return Err(reader.error("its window is another"));
+            return Err(reader.error("its window has another size"));
         }
         reader.finish()?;
         (self.rows, self.counts, self.next, self.weights) = (rows, counts, next, weights);

@@ -1,25 +1,26 @@
-//! A number for the values of a row, by which learners that guess address their draws.
+//! A hash of the values of a row, which addresses the draws of learners that guess.
 //!
-//! A learner is not told where in the stream a row stands, and predicting must change nothing: so that rows are guessed
-//! independently all the same, the draw of a row is addressed by its values and by how many rows were learnt before.
+//! A learner does not know the position of a row in the stream, and predicting must not change its state. For rows to
+//! be guessed independently nevertheless, the draw of a row is addressed by its values and by the number of rows learnt
+//! before.
 
 use crate::randomness::{Draws, Purpose, splitmix64};
 
-/// The bits of a value: one pattern for all that is missing, and one for both zeros.
+/// Returns the bits of a value: one pattern for missing values, and one for both zeros.
 #[inline(always)]
-pub(super) fn bits(value: f64) -> u64 {
+pub(super) fn value_bits(value: f64) -> u64 {
     if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() }
 }
 
-/// Mix the values of a row into 64 bits.
+/// Returns a 64-bit hash of the values of a row.
 #[inline(always)]
 pub(super) fn row_hash(x: &[f64]) -> u64 {
-    x.iter().fold(x.len() as u64, |hash, &value| splitmix64(hash ^ bits(value)))
+    x.iter().fold(x.len() as u64, |hash, &value| splitmix64(hash ^ value_bits(value)))
 }
 
-/// The draws of a row, told apart by its values and the number of rows learnt before it.
+/// Returns the draws of a row, addressed by its values and the number of rows learnt before it.
 #[inline(always)]
-pub(super) fn draws_of(seed: u64, purpose: Purpose, x: &[f64], n_learnt: u64) -> Draws {
+pub(super) fn row_draws(seed: u64, purpose: Purpose, x: &[f64], n_learnt: u64) -> Draws {
     Draws::new(seed, purpose, row_hash(x)).within(n_learnt)
 }
 

@@ -1,99 +1,146 @@
-//! Rows made ready for the learners: numbers in padded lanes, nominal values as places in a table of counts.
+//! The memory layout of rows, and of the statistics beside them.
+//!
+//! A batch is one slice `x`, row by row; a nominal value is its code, a missing value NaN. [`Rows::fill`] copies a
+//! block of up to [`BLOCK`] rows into **panels** of numbers, which vector instructions can load, and **codes** of
+//! nominal values. With five numbers and two nominal attributes of three and two values (n2, n4):
+//!
+//! ```text
+//! x          a0  a1  n2  a3  n4  a5  a6 | a0  a1  n2  a3  n4  a5  a6 | ...      row by row, f64
+//!
+//! RowPanel   lane 0   lane 1   lane 2   lane 3
+//! vector 0     a0       a1       a3       a5        columns 0 to 3       an F64x4: 32 bytes, aligned
+//! vector 1     a6        0        0        0        column 4 and padding
+//! vector 2      -        -        -        -        not used, since V = 2
+//! vector 3      -        -        -        -        not used
+//!
+//! codes      start of n2's table + n2, start of n4's table + n4                 u32, MISSING if missing
+//! ```
+//!
+//! - A **column** is the index of a number among the numbers of a row. Column c is in lane c % 4 of vector c / 4.
+//! - A panel has `V` vectors, from 1 to [`MAX_VECTORS`]. Loops over a panel have a constant length, so they are
+//!   unrolled and stay in registers. Rows of more than 16 numbers have several panels of 4 vectors; column c is in
+//!   panel c / 16.
+//! - Padding is 0 in rows. In statistics it has the mean 0 and squared deviations of 1, so that it adds 0 to sums of
+//!   log densities and multiplies products by 1: no loop has to know where the columns end.
+//! - A leaf in a random subspace gathers its own attributes: [`Rows::gather`] writes them to the first columns.
+//!
+//! The statistics of a class have the same shape, so that a row and a class are combined vector by vector. The classes
+//! of all models (leaves) are in one array, `Models::panels`:
+//!
+//! ```text
+//! Models     model 0                                     | model 1
+//!            class 0: panel 0, ... | class 1: panel 0, ... | class 0: ...
+//!
+//! ClassPanel class (weight, observed weight, log base)   32 bytes
+//!            padding                                     32 bytes
+//!            mean      V vectors                         V * 32 bytes each
+//!            squares   V vectors                         sums of squared deviations
+//!            decays    V vectors                         -1 / (2 variance)
+//!            min, max  V vectors each                    for splits
+//!
+//! counts     n2: value 0, 1, 2, total | n4: value 0, 1, total     f64, per class
+//! ```
 
 use std::ops::Add;
 
 use super::Schema;
-use super::lanes::{Lane, Mask, WIDTH, mask};
+use super::f64x4::{F64x4, LANES, Mask, mask_first};
 
-/// How many rows are looked at ahead.
+/// The number of rows that are processed together.
 pub(super) const BLOCK: usize = 32;
 
-/// The most lanes of a panel: numeric attributes come in panels of up to 16, so that their number is known when the
-/// code is compiled.
-pub(super) const MAX_LANES: usize = 4;
+/// The most vectors of a panel. Panels have up to 16 columns, so that the number of vectors is known at compile time.
+pub(super) const MAX_VECTORS: usize = 4;
 
-/// The numbers of a row that stand in one panel: always room for 16, so that a mask keeps indices in bounds.
+/// The numbers of a row in one panel: always an array of 16, so that a mask keeps indices in bounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C, align(32))]
-pub(super) struct Values(pub [f64; MAX_LANES * WIDTH]);
+pub(super) struct RowPanel(pub [f64; MAX_VECTORS * LANES]);
 
-impl Values {
-    /// One of its lanes.
+impl RowPanel {
+    /// Returns one of its vectors.
     #[inline(always)]
-    pub fn lane(&self, v: usize) -> Lane {
-        Lane(self.0.as_chunks::<WIDTH>().0[v])
+    pub fn vector(&self, v: usize) -> F64x4 {
+        F64x4(self.0.as_chunks::<LANES>().0[v])
     }
 
-    /// Its first lanes.
+    /// Returns its first vectors.
     #[inline(always)]
-    pub fn lanes<const L: usize>(&self) -> [Lane; L] {
-        std::array::from_fn(|v| self.lane(v))
+    pub fn vectors<const V: usize>(&self) -> [F64x4; V] {
+        std::array::from_fn(|v| self.vector(v))
     }
 
-    /// One of its lanes, to be written.
+    /// Returns one of its vectors for writing.
     #[inline(always)]
-    fn lane_mut(&mut self, v: usize) -> &mut [f64; WIDTH] {
-        &mut self.0.as_chunks_mut::<WIDTH>().0[v]
+    fn vector_mut(&mut self, v: usize) -> &mut [f64; LANES] {
+        &mut self.0.as_chunks_mut::<LANES>().0[v]
     }
 }
 
-/// The place of a nominal value that is missing.
+/// The code of a missing nominal value.
 pub(super) const MISSING: u32 = u32::MAX;
 
-/// Where an attribute's statistics stand.
+/// The location of an attribute's statistics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    /// In this numeric column.
+pub(super) enum Slot {
+    /// A numeric column.
     Numeric(usize),
-    /// In this table of counts.
+    /// A nominal table.
     Nominal(usize),
 }
 
-/// A nominal attribute's part of a table of counts: one count per value, then their sum.
+/// The counts of a nominal attribute: one per value, then their sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Nominal {
-    /// Its attribute.
+pub(super) struct NominalTable {
+    /// The attribute.
     pub attribute: usize,
-    /// How many values it has.
+    /// The number of its values.
     pub n_values: usize,
-    /// Where its counts start.
+    /// The index of its first count.
     pub start: usize,
 }
 
-impl Nominal {
-    /// Where the sum of its counts stands.
+impl NominalTable {
+    /// Returns the index of the sum of its counts.
     #[inline(always)]
     pub fn total(self) -> usize {
         self.start + self.n_values
     }
+
+    /// Returns the index of a value's count; [`MISSING`] if it is none of the values.
+    #[inline(always)]
+    fn code(self, value: f64) -> u32 {
+        let is_known = value >= 0.0 && value < self.n_values as f64;
+        if is_known { self.start as u32 + value as u32 } else { MISSING }
+    }
 }
 
-/// Which attributes are numbers and which are nominal, and where each stands.
+/// The columns of the numeric attributes and the tables of the nominal ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// Per attribute, where its statistics stand.
-    pub places: Vec<Place>,
+    /// Per attribute, the location of its statistics.
+    pub slots: Vec<Slot>,
     /// Per numeric column, its attribute.
     pub numeric: Vec<usize>,
-    /// The nominal attributes.
-    pub nominal: Vec<Nominal>,
-    /// The length of a table of counts.
+    /// The tables of the nominal attributes.
+    pub nominal: Vec<NominalTable>,
+    /// The number of counts of all tables.
     pub n_counts: usize,
-    /// How many numeric columns there is room for: all of them, or as many as a subspace has.
+    /// The number of numeric columns to store: all of them, or as many as a subspace has.
     pub n_columns: usize,
 }
 
 impl Layout {
-    /// The layout of a schema's rows.
+    /// Returns the layout of a schema's rows.
     pub fn new(schema: &Schema) -> Self {
-        let mut layout = Self { places: vec![], numeric: vec![], nominal: vec![], n_counts: 0, n_columns: 0 };
+        let mut layout = Self { slots: vec![], numeric: vec![], nominal: vec![], n_counts: 0, n_columns: 0 };
         for (attribute, &n_values) in schema.n_values.iter().enumerate() {
             if n_values == 0 {
-                layout.places.push(Place::Numeric(layout.numeric.len()));
+                layout.slots.push(Slot::Numeric(layout.numeric.len()));
                 layout.numeric.push(attribute);
             } else {
-                let nominal = Nominal { attribute, n_values: n_values as usize, start: layout.n_counts };
-                layout.places.push(Place::Nominal(layout.nominal.len()));
+                let nominal = NominalTable { attribute, n_values: n_values as usize, start: layout.n_counts };
+                layout.slots.push(Slot::Nominal(layout.nominal.len()));
                 layout.n_counts = nominal.total() + 1;
                 layout.nominal.push(nominal);
             }
@@ -102,104 +149,104 @@ impl Layout {
         layout
     }
 
-    /// The layout of rows of which no more than `size` attributes are looked at.
+    /// Returns the layout of rows of which at most `size` attributes are used.
     pub fn in_subspace(schema: &Schema, size: usize) -> Self {
         let layout = Self::new(schema);
         Self { n_columns: layout.n_columns.min(size), ..layout }
     }
 
-    /// How many lanes a panel has where no more than `size` attributes are looked at.
-    pub fn n_lanes(schema: &Schema, size: usize) -> usize {
+    /// Returns the number of vectors of a panel if at most `size` attributes are used.
+    pub fn n_vectors(schema: &Schema, size: usize) -> usize {
         let n_numeric = schema.n_values.iter().filter(|&&n| n == 0).count();
-        n_numeric.min(size).div_ceil(WIDTH).clamp(1, MAX_LANES)
+        n_numeric.min(size).div_ceil(LANES).clamp(1, MAX_VECTORS)
     }
 
-    /// How many panels of `L` lanes the numeric columns fill; never 0.
-    pub fn n_panels<const L: usize>(&self) -> usize {
-        self.n_columns.div_ceil(WIDTH * L).max(1)
+    /// Returns the number of panels of `V` vectors that the numeric columns fill; at least 1.
+    pub fn n_panels<const V: usize>(&self) -> usize {
+        self.n_columns.div_ceil(LANES * V).max(1)
     }
 
-    /// How many attributes a row has.
+    /// Returns the number of attributes.
     #[inline(always)]
     pub fn n_attributes(&self) -> usize {
-        self.places.len()
+        self.slots.len()
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
-        self.places.capacity() * size_of::<Place>()
+        self.slots.capacity() * size_of::<Slot>()
             + self.numeric.capacity() * size_of::<usize>()
-            + self.nominal.capacity() * size_of::<Nominal>()
+            + self.nominal.capacity() * size_of::<NominalTable>()
     }
 }
 
-/// How many of a number of columns stand in a panel of `L` lanes.
+/// Returns how many of `n_columns` columns are in a panel of `V` vectors.
 #[inline(always)]
-pub(super) fn columns_in_panel<const L: usize>(n_columns: usize, panel: usize) -> usize {
-    n_columns.saturating_sub(panel * WIDTH * L).min(WIDTH * L)
+pub(super) fn columns_in_panel<const V: usize>(n_columns: usize, panel: usize) -> usize {
+    n_columns.saturating_sub(panel * LANES * V).min(LANES * V)
 }
 
-/// Up to [`BLOCK`] rows made ready.
+/// Up to [`BLOCK`] rows in panels.
 #[derive(Debug, Clone)]
-pub(super) struct Rows<const L: usize> {
+pub(super) struct Rows<const V: usize> {
     n_panels: usize,
     n_nominal: usize,
-    panels: Vec<Values>,
+    panels: Vec<RowPanel>,
     codes: Vec<u32>,
-    gaps: [bool; BLOCK],
-    /// Per lane of a row, which of its numbers are not padding.
-    masks: Vec<[Mask; L]>,
-    /// 0 times all numbers of the block, added up: NaN where one is missing.
-    zeros: Lane,
+    has_missing: [bool; BLOCK],
+    /// Per panel, which numbers are not padding.
+    masks: Vec<[Mask; V]>,
+    /// The sum of 0 times all numbers of the block: NaN if one is missing or infinite.
+    zeros: F64x4,
 }
 
-/// One row made ready.
+/// A row in panels.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row<'a, const L: usize> {
-    rows: &'a Rows<L>,
+pub(super) struct Row<'a, const V: usize> {
+    rows: &'a Rows<V>,
     i: usize,
 }
 
-impl<'a, const L: usize> Row<'a, L> {
-    /// Its numbers, padded with 0; NaN where one is missing.
+impl<'a, const V: usize> Row<'a, V> {
+    /// Returns its numbers, padded with 0; NaN if missing.
     #[inline(always)]
-    pub fn panels(self) -> &'a [Values] {
+    pub fn panels(self) -> &'a [RowPanel] {
         let n = self.rows.n_panels();
         &self.rows.panels[self.i * n..self.i * n + n]
     }
 
-    /// The places of its nominal values in a table of counts; [`MISSING`] where one is.
+    /// Returns the codes of its nominal values, the indices of their counts; [`MISSING`] if missing.
     #[inline(always)]
     pub fn codes(self) -> &'a [u32] {
         let n = self.rows.n_nominal;
         &self.rows.codes[self.i * n..self.i * n + n]
     }
 
-    /// Whether a value is missing.
+    /// Returns whether a value is missing.
     #[inline(always)]
-    pub fn gaps(self) -> bool {
-        self.rows.gaps[self.i % BLOCK]
+    pub fn has_missing(self) -> bool {
+        self.rows.has_missing[self.i % BLOCK]
     }
 }
 
-impl<const L: usize> Rows<L> {
-    /// Room for a number of rows.
+impl<const V: usize> Rows<V> {
+    /// Allocates `n_rows` rows.
     pub fn new(layout: &Layout, n_rows: usize) -> Self {
-        let (n_panels, n_numeric, n_nominal) = (layout.n_panels::<L>(), layout.numeric.len(), layout.nominal.len());
+        let (n_panels, n_numeric, n_nominal) = (layout.n_panels::<V>(), layout.numeric.len(), layout.nominal.len());
         Self {
             n_panels,
             n_nominal,
-            panels: vec![Values([0.0; MAX_LANES * WIDTH]); n_rows * n_panels],
+            panels: vec![RowPanel([0.0; MAX_VECTORS * LANES]); n_rows * n_panels],
             codes: vec![MISSING; n_rows * n_nominal],
-            gaps: [false; BLOCK],
+            has_missing: [false; BLOCK],
             masks: (0..n_panels)
-                .map(|p| std::array::from_fn(|v| mask(n_numeric.saturating_sub((p * L + v) * WIDTH))))
+                .map(|p| std::array::from_fn(|v| mask_first(n_numeric.saturating_sub((p * V + v) * LANES))))
                 .collect(),
-            zeros: Lane::ZERO,
+            zeros: F64x4::ZERO,
         }
     }
 
-    /// No room at all, to stand in while the rows are in use.
+    /// Creates an empty placeholder, for the time that the rows are moved out.
     #[inline(always)]
     pub fn empty() -> Self {
         Self {
@@ -207,13 +254,13 @@ impl<const L: usize> Rows<L> {
             n_nominal: 0,
             panels: vec![],
             codes: vec![],
-            gaps: [false; BLOCK],
+            has_missing: [false; BLOCK],
             masks: vec![],
-            zeros: Lane::ZERO,
+            zeros: F64x4::ZERO,
         }
     }
 
-    /// Make ready the first `n_rows` rows of `x`, no more than there is room for; what follows them does no harm.
+    /// Fills in the first `n_rows` rows of `x`, at most as many as are allocated; `x` may be longer.
     #[inline(always)]
     pub fn fill(&mut self, layout: &Layout, x: &[f64], n_rows: usize) {
         if self.n_nominal == 0 {
@@ -223,60 +270,58 @@ impl<const L: usize> Rows<L> {
         }
     }
 
-    /// Copy rows of numbers alone.
+    /// Copies rows of numbers only.
     #[inline(always)]
     fn fill_numeric(&mut self, d: usize, x: &[f64], n_rows: usize) {
         self.zeros = match self.masks[..] {
             [masks] => copy_short_rows(&mut self.panels[..n_rows], &masks, x, d),
             _ => copy_long_rows(&mut self.panels[..n_rows * self.n_panels], &self.masks, x, d),
         };
-        self.find_gaps();
+        self.find_missing();
     }
 
-    /// Find the rows with gaps, and make infinite numbers missing: no statistics can hold one.
+    /// Finds the rows with missing values, and replaces infinite numbers by missing ones: statistics cannot hold them.
     #[inline(never)]
-    fn find_gaps(&mut self) {
-        self.gaps = [false; BLOCK];
-        if self.zeros == Lane::ZERO {
+    fn find_missing(&mut self) {
+        self.has_missing = [false; BLOCK];
+        if self.zeros == F64x4::ZERO {
             return;
         }
-        for (gap, panels) in self.gaps.iter_mut().zip(self.panels.chunks_exact_mut(self.n_panels)) {
-            for number in panels.iter_mut().flat_map(|values| &mut values.0) {
+        for (missing, panels) in self.has_missing.iter_mut().zip(self.panels.chunks_exact_mut(self.n_panels)) {
+            for number in panels.iter_mut().flat_map(|panel| &mut panel.0) {
                 if !number.is_finite() {
-                    (*gap, *number) = (true, f64::NAN);
+                    (*missing, *number) = (true, f64::NAN);
                 }
             }
         }
     }
 
-    /// Sort the values of rows into numbers and places of nominal values.
+    /// Separates the values of rows into numbers and codes.
     #[inline(never)]
     fn fill_mixed(&mut self, layout: &Layout, x: &[f64], n_rows: usize) {
-        for (i, values) in x.chunks_exact(layout.n_attributes()).take(n_rows).enumerate() {
-            let mut gap = false;
+        for (i, x) in x.chunks_exact(layout.n_attributes()).take(n_rows).enumerate() {
+            let mut missing = false;
             let panels = &mut self.panels[i * self.n_panels..(i + 1) * self.n_panels];
-            // Only L lanes of each panel are used.
-            let numbers = panels.iter_mut().flat_map(|values| &mut values.0[..L * WIDTH]);
+            // Only `V` vectors of each panel are used.
+            let numbers = panels.iter_mut().flat_map(|panel| &mut panel.0[..V * LANES]);
             for (number, &attribute) in numbers.zip(&layout.numeric) {
-                let finite = values[attribute].is_finite();
-                *number = if finite { values[attribute] } else { f64::NAN };
-                gap |= !finite;
+                let finite = x[attribute].is_finite();
+                *number = if finite { x[attribute] } else { f64::NAN };
+                missing |= !finite;
             }
             let codes = &mut self.codes[i * self.n_nominal..(i + 1) * self.n_nominal];
             for (code, nominal) in codes.iter_mut().zip(&layout.nominal) {
-                let value = values[nominal.attribute];
-                let known = value >= 0.0 && value < nominal.n_values as f64;
-                *code = if known { nominal.start as u32 + value as u32 } else { MISSING };
-                gap |= !known;
+                *code = nominal.code(x[nominal.attribute]);
+                missing |= *code == MISSING;
             }
-            self.gaps[i % BLOCK] = gap;
+            self.has_missing[i % BLOCK] = missing;
         }
     }
 
-    /// Make ready the given attributes of a row, the numbers among them in the first columns.
+    /// Fills in the given attributes of a row, its numbers in the first columns.
     #[inline(always)]
     pub fn gather(&mut self, i: usize, layout: &Layout, x: &[f64], attributes: &[u32]) {
-        if self.n_nominal > 0 || L == MAX_LANES {
+        if self.n_nominal > 0 || V == MAX_VECTORS {
             return self.gather_mixed(i, layout, x, attributes);
         }
         let (mut zeros, numbers) = (0.0, &mut self.panels[i].0);
@@ -284,149 +329,153 @@ impl<const L: usize> Rows<L> {
             *number = x[attribute as usize];
             zeros += 0.0 * *number;
         }
-        // 0 times a number that is missing or infinite is not 0.
-        self.gaps[i % BLOCK] = zeros != 0.0;
+        // 0 times a missing or infinite number is not 0.
+        self.has_missing[i % BLOCK] = zeros != 0.0;
         if zeros != 0.0 {
             numbers.iter_mut().filter(|number| !number.is_finite()).for_each(|number| *number = f64::NAN);
         }
     }
 
-    /// The same for a row of numbers of which none is missing.
+    /// Does the same for a row of numbers without missing values.
     #[inline(always)]
-    pub fn gather_whole(&mut self, i: usize, layout: &Layout, x: &[f64], attributes: &[u32]) {
-        if L == MAX_LANES {
+    pub fn gather_complete(&mut self, i: usize, layout: &Layout, x: &[f64], attributes: &[u32]) {
+        if V == MAX_VECTORS {
             return self.gather_mixed(i, layout, x, attributes);
         }
         for (number, &attribute) in self.panels[i].0.iter_mut().zip(attributes) {
             *number = x[attribute as usize];
         }
-        self.gaps[i % BLOCK] = false;
+        self.has_missing[i % BLOCK] = false;
     }
 
-    /// The same where attributes are nominal or many; nominal ones that are not looked at are left out.
+    /// Does the same for any attributes; the codes of nominal attributes that are not given are [`MISSING`].
     #[inline(never)]
     fn gather_mixed(&mut self, i: usize, layout: &Layout, x: &[f64], attributes: &[u32]) {
         let panels = &mut self.panels[i * self.n_panels..(i + 1) * self.n_panels];
         let codes = &mut self.codes[i * self.n_nominal..(i + 1) * self.n_nominal];
         codes.fill(MISSING);
-        let (mut column, mut gap) = (0, false);
+        let (mut column, mut missing) = (0, false);
         for &attribute in attributes {
             let value = x[attribute as usize];
-            match layout.places[attribute as usize] {
-                Place::Numeric(_) => {
+            match layout.slots[attribute as usize] {
+                Slot::Numeric(_) => {
                     let known = value.is_finite();
-                    panels[column / (L * WIDTH)].0[column % (L * WIDTH)] = if known { value } else { f64::NAN };
-                    (column, gap) = (column + 1, gap || !known);
+                    panels[column / (V * LANES)].0[column % (V * LANES)] = if known { value } else { f64::NAN };
+                    (column, missing) = (column + 1, missing || !known);
                 }
-                Place::Nominal(at) => {
-                    let nominal = layout.nominal[at];
-                    let known = value >= 0.0 && value < nominal.n_values as f64;
-                    codes[at] = if known { nominal.start as u32 + value as u32 } else { MISSING };
-                    gap |= !known;
+                Slot::Nominal(table) => {
+                    codes[table] = layout.nominal[table].code(value);
+                    missing |= codes[table] == MISSING;
                 }
             }
         }
         for padding in column..layout.n_columns {
-            panels[padding / (L * WIDTH)].0[padding % (L * WIDTH)] = 0.0;
+            panels[padding / (V * LANES)].0[padding % (V * LANES)] = 0.0;
         }
-        self.gaps[i % BLOCK] = gap;
+        self.has_missing[i % BLOCK] = missing;
     }
 
-    /// Whether no value of the block is missing; false, too, where that was not looked at.
+    /// Returns whether no value of the block is missing; also false if there are nominal attributes, which are not
+    /// checked.
     #[inline(always)]
-    pub fn are_whole(&self) -> bool {
-        (self.n_nominal == 0) & (self.zeros == Lane::ZERO)
+    pub fn are_complete(&self) -> bool {
+        (self.n_nominal == 0) & (self.zeros == F64x4::ZERO)
     }
 
-    /// A row.
+    /// Returns a row.
     #[inline(always)]
-    pub fn row(&self, i: usize) -> Row<'_, L> {
+    pub fn row(&self, i: usize) -> Row<'_, V> {
         Row { rows: self, i }
     }
 
-    /// The numbers of all rows, panel by panel; of each row one where there are few.
+    /// Returns the panels of all rows; one per row if rows are short.
     #[inline(always)]
-    pub fn values(&self) -> &[Values] {
+    pub fn panels(&self) -> &[RowPanel] {
         &self.panels
     }
 
-    /// Which rows have gaps, where one may have any.
+    /// Returns which rows have missing values; `None` if no row has any.
     #[inline(always)]
-    pub fn gaps(&self) -> Option<&[bool; BLOCK]> {
-        if self.are_whole() { None } else { Some(&self.gaps) }
+    pub fn missing_rows(&self) -> Option<&[bool; BLOCK]> {
+        if self.are_complete() { None } else { Some(&self.has_missing) }
     }
 
-    /// The number of panels, known to the compiler where a row is short.
+    /// Returns the number of panels per row, known to the compiler if rows are short.
     #[inline(always)]
     fn n_panels(&self) -> usize {
-        if L < MAX_LANES { 1 } else { self.n_panels }
+        if V < MAX_VECTORS { 1 } else { self.n_panels }
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
-        self.panels.capacity() * size_of::<Values>()
+        self.panels.capacity() * size_of::<RowPanel>()
             + self.codes.capacity() * size_of::<u32>()
-            + self.masks.capacity() * size_of::<[Mask; L]>()
+            + self.masks.capacity() * size_of::<[Mask; V]>()
     }
 }
 
-/// Copy rows that fill one panel into lanes, padded with 0; gives 0 times each value, added up: NaN where one is not
+/// Copies rows that fill one panel, padded with 0; returns the sum of 0 times each value, which is NaN unless all are
 /// finite.
 #[inline(always)]
-fn copy_short_rows<const L: usize>(panels: &mut [Values], masks: &[Mask; L], x: &[f64], d: usize) -> Lane {
-    let mut zeros = [Lane::ZERO; L];
-    let (mut rest, d) = (x, d.clamp(1, L * WIDTH));
+fn copy_short_rows<const V: usize>(panels: &mut [RowPanel], masks: &[Mask; V], x: &[f64], d: usize) -> F64x4 {
+    let mut zeros = [F64x4::ZERO; V];
+    let (mut rest, d) = (x, d.clamp(1, V * LANES));
     let mut panels = panels.iter_mut();
-    // What follows a row is the next one, which the masks hide, unless all ends there.
-    while let Some(lanes) = rest.as_chunks::<WIDTH>().0.first_chunk::<L>() {
+    // A row is followed by the next one, which the masks clear, except at the end of the batch.
+    while let Some(vectors) = rest.as_chunks::<LANES>().0.first_chunk::<V>() {
         let Some(panel) = panels.next() else { break };
-        zeros = copy_panel(panel, masks, lanes, zeros);
+        zeros = copy_panel(panel, masks, vectors, zeros);
         rest = &rest[d..];
     }
     for (panel, x) in panels.zip(rest.chunks(d)) {
         zeros = copy_last_panel(panel, masks, x, zeros);
     }
-    zeros.into_iter().fold(Lane::ZERO, Lane::add)
+    zeros.into_iter().fold(F64x4::ZERO, F64x4::add)
 }
 
-/// The same for rows of any length.
+/// Does the same for rows of any length.
 #[inline(always)]
-fn copy_long_rows<const L: usize>(panels: &mut [Values], masks: &[[Mask; L]], x: &[f64], d: usize) -> Lane {
-    let mut zeros = [Lane::ZERO; L];
+fn copy_long_rows<const V: usize>(panels: &mut [RowPanel], masks: &[[Mask; V]], x: &[f64], d: usize) -> F64x4 {
+    let mut zeros = [F64x4::ZERO; V];
     for (i, panels) in panels.chunks_exact_mut(masks.len()).enumerate() {
         for (j, (panel, masks)) in panels.iter_mut().zip(masks).enumerate() {
-            let rest = &x[i * d + j * L * WIDTH..];
-            zeros = match rest.as_chunks::<WIDTH>().0.first_chunk::<L>() {
-                Some(lanes) => copy_panel(panel, masks, lanes, zeros),
+            let rest = &x[i * d + j * V * LANES..];
+            zeros = match rest.as_chunks::<LANES>().0.first_chunk::<V>() {
+                Some(vectors) => copy_panel(panel, masks, vectors, zeros),
                 None => copy_last_panel(panel, masks, rest, zeros),
             };
         }
     }
-    zeros.into_iter().fold(Lane::ZERO, Lane::add)
+    zeros.into_iter().fold(F64x4::ZERO, F64x4::add)
 }
 
-/// Copy the numbers of a row that fill one panel, adding 0 times each to a sum per lane: one sum alone would be a long
-/// chain of additions to wait for.
+/// Copies the numbers of a row that fill one panel, and adds 0 times each to one sum per vector: a single sum would be
+/// a long chain of additions.
 #[inline(always)]
-fn copy_panel<const L: usize>(
-    panel: &mut Values,
-    masks: &[Mask; L],
-    lanes: &[[f64; WIDTH]; L],
-    mut zeros: [Lane; L],
-) -> [Lane; L] {
-    for v in 0..L {
-        let lane = Lane(lanes[v]).masked(&masks[v]);
-        *panel.lane_mut(v) = lane.0;
-        zeros[v] = lane.mul_add(Lane::ZERO, zeros[v]);
+fn copy_panel<const V: usize>(
+    panel: &mut RowPanel,
+    masks: &[Mask; V],
+    vectors: &[[f64; LANES]; V],
+    mut zeros: [F64x4; V],
+) -> [F64x4; V] {
+    for v in 0..V {
+        let vector = F64x4(vectors[v]).masked(&masks[v]);
+        *panel.vector_mut(v) = vector.0;
+        zeros[v] = vector.mul_add(F64x4::ZERO, zeros[v]);
     }
     zeros
 }
 
-/// The same where not enough follows.
+/// Does the same for the end of the batch, which is shorter than a panel.
 #[cold]
 #[inline(never)]
-fn copy_last_panel<const L: usize>(panel: &mut Values, masks: &[Mask; L], x: &[f64], zeros: [Lane; L]) -> [Lane; L] {
-    let mut padded = [[0.0; WIDTH]; L];
+fn copy_last_panel<const V: usize>(
+    panel: &mut RowPanel,
+    masks: &[Mask; V],
+    x: &[f64],
+    zeros: [F64x4; V],
+) -> [F64x4; V] {
+    let mut padded = [[0.0; LANES]; V];
     for (number, &value) in padded.as_flattened_mut().iter_mut().zip(x) {
         *number = value;
     }
@@ -438,34 +487,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_sorted_into_lanes_and_places() {
+    fn rows_are_split_into_numbers_and_nominal_codes() {
         let layout = Layout::new(&Schema { n_values: vec![0, 3, 0, 2], n_classes: 2 });
-        assert_eq!(layout.places[3], Place::Nominal(1));
+        assert_eq!(layout.slots[3], Slot::Nominal(1));
         let mut rows = Rows::<1>::new(&layout, 2);
         rows.fill(&layout, &[1.5, 2.0, -1.0, 1.0, f64::INFINITY, f64::NAN, 0.0, 0.0], 2);
-        assert_eq!(rows.row(0).panels()[0].lane(0), Lane([1.5, -1.0, 0.0, 0.0]));
-        assert_eq!((rows.row(0).codes(), rows.row(0).gaps()), ([2, 5].as_slice(), false));
+        assert_eq!(rows.row(0).panels()[0].vector(0), F64x4([1.5, -1.0, 0.0, 0.0]));
+        assert_eq!((rows.row(0).codes(), rows.row(0).has_missing()), ([2, 5].as_slice(), false));
         assert!(rows.row(1).panels()[0].0[0].is_nan());
-        assert_eq!((rows.row(1).codes(), rows.row(1).gaps()), ([MISSING, 4].as_slice(), true));
+        assert_eq!((rows.row(1).codes(), rows.row(1).has_missing()), ([MISSING, 4].as_slice(), true));
     }
 
     #[test]
-    fn attributes_of_a_subspace_stand_in_the_first_columns() {
+    fn attributes_of_a_subspace_fill_the_first_columns() {
         let schema = Schema { n_values: vec![0, 3, 0, 2, 0], n_classes: 2 };
         let layout = Layout::in_subspace(&schema, 3);
         let mut rows = Rows::<1>::new(&layout, 2);
         rows.gather(1, &layout, &[1.0, 2.0, 3.0, 1.0, 5.0], &[0, 3, 4]);
-        assert_eq!(rows.row(1).panels()[0].lane(0), Lane([1.0, 5.0, 0.0, 0.0]));
-        assert_eq!((rows.row(1).codes(), rows.row(1).gaps()), ([MISSING, 5].as_slice(), false));
+        assert_eq!(rows.row(1).panels()[0].vector(0), F64x4([1.0, 5.0, 0.0, 0.0]));
+        assert_eq!((rows.row(1).codes(), rows.row(1).has_missing()), ([MISSING, 5].as_slice(), false));
         rows.gather(1, &layout, &[1.0, f64::NAN, 3.0, 1.0, 5.0], &[1, 2, 3]);
-        assert_eq!(rows.row(1).panels()[0].lane(0), Lane([3.0, 0.0, 0.0, 0.0]));
-        assert!(rows.row(1).gaps());
+        assert_eq!(rows.row(1).panels()[0].vector(0), F64x4([3.0, 0.0, 0.0, 0.0]));
+        assert!(rows.row(1).has_missing());
         let numbers = Layout::in_subspace(&Schema { n_values: vec![0; 6], n_classes: 2 }, 2);
         let mut rows = Rows::<1>::new(&numbers, 2);
         rows.gather(0, &numbers, &[0.0, 1.0, f64::NEG_INFINITY, 3.0, 4.0, 5.0], &[1, 5]);
-        assert_eq!((rows.row(0).panels()[0].lane(0), rows.row(0).gaps()), (Lane([1.0, 5.0, 0.0, 0.0]), false));
+        assert_eq!(
+            (rows.row(0).panels()[0].vector(0), rows.row(0).has_missing()),
+            (F64x4([1.0, 5.0, 0.0, 0.0]), false)
+        );
         rows.gather(0, &numbers, &[0.0, 1.0, f64::NEG_INFINITY, 3.0, 4.0, 5.0], &[2, 5]);
-        assert!(rows.row(0).panels()[0].0[0].is_nan() && rows.row(0).gaps());
+        assert!(rows.row(0).panels()[0].0[0].is_nan() && rows.row(0).has_missing());
     }
 
     #[test]
@@ -474,15 +526,16 @@ mod tests {
             let schema = Schema { n_values: vec![0; d], n_classes: 2 };
             let layout = Layout::new(&schema);
             let x: Vec<f64> = (0..2 * d).map(|i| i as f64).collect();
-            let mut rows = Rows::<MAX_LANES>::new(&layout, 2);
+            let mut rows = Rows::<MAX_VECTORS>::new(&layout, 2);
             rows.fill(&layout, &x, 2);
             for i in 0..2 {
-                let numbers: Vec<f64> = rows.row(i).panels().iter().flat_map(|values| values.0).collect();
+                let numbers: Vec<f64> = rows.row(i).panels().iter().flat_map(|panel| panel.0).collect();
                 assert_eq!(numbers[..d], x[i * d..(i + 1) * d]);
                 assert!(numbers[d..].iter().all(|&number| number == 0.0));
-                assert!(!rows.row(i).gaps());
+                assert!(!rows.row(i).has_missing());
             }
-            let total: usize = (0..layout.n_panels::<MAX_LANES>()).map(|p| columns_in_panel::<MAX_LANES>(d, p)).sum();
+            let total: usize =
+                (0..layout.n_panels::<MAX_VECTORS>()).map(|p| columns_in_panel::<MAX_VECTORS>(d, p)).sum();
             assert_eq!(total, d);
         }
     }

@@ -1,20 +1,20 @@
-//! Rows one by one, each timed: what a prediction costs, and what learning does.
+//! Timing of each row, separately for predicting and learning.
 
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use super::{ABSTAINED, Learner, Step, winner};
+use super::{ABSTAINED, Learner, Step, find_winner};
 
-/// How long each row of a step took, in nanoseconds.
+/// The time that each row of a step took, in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timings {
-    /// To predict it; 0 where it was not tested.
+    /// The time to predict it; 0 if it was not tested.
     pub predict: Vec<u64>,
-    /// To learn it; 0 where it was not learnt.
+    /// The time to learn it; 0 if it was not learnt.
     pub learn: Vec<u64>,
 }
 
-/// As [`Learner::interleave`], row by row with a look at the clock before and after each part.
+/// Does the same as [`Learner::interleave`], row by row, and times both parts of each row.
 pub fn interleave_timed(
     learner: &mut dyn Learner,
     step: &Step<'_>,
@@ -31,8 +31,8 @@ pub fn interleave_timed(
         if step.tests(i) {
             let started = Instant::now();
             learner.vote(x, &mut row_votes);
-            *prediction = winner(&row_votes);
-            timings.predict[i] = since(started);
+            *prediction = find_winner(&row_votes);
+            timings.predict[i] = elapsed_since(started);
             if let Some(votes) = &mut votes {
                 votes[i * n_classes..(i + 1) * n_classes].copy_from_slice(&row_votes);
             }
@@ -41,24 +41,24 @@ pub fn interleave_timed(
         if weight > 0.0 {
             let started = Instant::now();
             learner.learn(x, step.y[i] as usize, weight);
-            timings.learn[i] = since(started);
+            timings.learn[i] = elapsed_since(started);
         }
     }
     timings
 }
 
-/// Nanoseconds since a look at the clock, less what a look costs; never 0, which stands for nothing done.
-fn since(started: Instant) -> u64 {
+/// Returns the nanoseconds since a time, minus the overhead of the clock; never 0, which means not done.
+fn elapsed_since(started: Instant) -> u64 {
     let taken = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    taken.saturating_sub(cost_of_a_look()).max(1)
+    taken.saturating_sub(clock_overhead()).max(1)
 }
 
-/// The least time that two looks at the clock lie apart.
-fn cost_of_a_look() -> u64 {
+/// Returns the least time between two readings of the clock.
+fn clock_overhead() -> u64 {
     static COST: OnceLock<u64> = OnceLock::new();
     *COST.get_or_init(|| {
-        let looks = (0..1000).map(|_| Instant::now().elapsed().as_nanos());
-        looks.min().and_then(|least| u64::try_from(least).ok()).unwrap_or(0)
+        let overheads = (0..1000).map(|_| Instant::now().elapsed().as_nanos());
+        overheads.min().and_then(|least| u64::try_from(least).ok()).unwrap_or(0)
     })
 }
 
@@ -68,7 +68,7 @@ mod tests {
     use crate::learners::{MajorityClass, Schema};
 
     #[test]
-    fn timed_rows_equal_rows_that_are_not_and_each_part_done_took_time() {
+    fn timed_rows_equal_untimed_rows_and_every_part_took_time() {
         let schema = Schema { n_values: vec![0], n_classes: 2 };
         let (x, y, test, weight) = ([0.0; 4], [1, -1, 0, 0], [true, true, false, true], [1.0, 1.0, 1.0, 0.0]);
         let step = Step { x: &x, y: &y, test: Some(&test), weight: Some(&weight) };

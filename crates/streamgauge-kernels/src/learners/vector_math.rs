@@ -1,7 +1,7 @@
 //! Logarithm, exponential and normal distribution without branches or library calls.
 //!
-//! Loops over these functions vectorise, and their bits are the same on every machine, which those of the system's
-//! mathematical library are not.
+//! Loops over these functions vectorise, and their bits are the same on every machine, unlike those of the system's
+//! mathematical library.
 
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2, LOG2_E};
 
@@ -13,13 +13,13 @@ const ONE_BITS: u64 = 0x3ff0_0000_0000_0000;
 const MANTISSA: u64 = 0x000f_ffff_ffff_ffff;
 /// Half a power of two, in bits.
 const HALF_STEP: u64 = 1 << 51;
-/// 2^52: a number whose last bit is worth 1, for turning small whole numbers into floats by their bits.
+/// 2^52: a number whose last bit is worth 1, to convert small integers to floats by their bits.
 const WHOLE: f64 = 4_503_599_627_370_496.0;
 const WHOLE_BITS: u64 = 0x4330_0000_0000_0000;
-/// 1.5 * 2^52: adding it rounds to a whole number, which then stands in the last bits.
+/// 1.5 * 2^52: adding it rounds to an integer, which is then in the last bits.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
-/// The natural logarithm of a positive, normal number.
+/// Returns the natural logarithm of a positive, normal number.
 #[inline(always)]
 pub(super) fn ln(x: f64) -> f64 {
     // x = 2^k * m with m in [sqrt(1/2), sqrt(2)).
@@ -29,12 +29,12 @@ pub(super) fn ln(x: f64) -> f64 {
     k.mul_add(LN_2, two_artanh((m - 1.0) / (m + 1.0)))
 }
 
-/// The natural logarithm of the quotient of two positive, normal numbers, which itself may be too large or too small for
-/// a number.
+/// Returns the natural logarithm of the quotient of two positive, normal numbers; the quotient itself may overflow or
+/// underflow.
 #[inline(always)]
 pub(super) fn ln_of_quotient(dividend: f64, divisor: f64) -> f64 {
-    // The bits of a number are nearly its logarithm to base 2: their difference, rounded, is the k for which the quotient
-    // is 2^k * m with m in [2/3, 3/2].
+    // The bits of a number are nearly its logarithm to base 2: their difference, rounded, is the k for which the
+    // quotient is 2^k * m with m in [2/3, 3/2].
     let (a, b) = (dividend.to_bits(), divisor.to_bits());
     let powers = a.wrapping_sub(b).wrapping_add(HALF_STEP);
     let k = f64::from_bits((powers.wrapping_add(1 << 63) >> 52) | WHOLE_BITS) - (WHOLE + 2048.0);
@@ -45,10 +45,10 @@ pub(super) fn ln_of_quotient(dividend: f64, divisor: f64) -> f64 {
     k.mul_add(LN_2, two_artanh((a - b) / (a + b)))
 }
 
-/// `2 artanh f`, which is the logarithm of `(1 + f) / (1 - f)`, by its series; for f of up to 0.2005.
+/// Returns `2 artanh f`, which is the logarithm of `(1 + f) / (1 - f)`, by its series; for f of up to 0.2005.
 #[inline(always)]
 fn two_artanh(f: f64) -> f64 {
-    // The powers of f^2 side by side (Estrin), since others wait for the result.
+    // The powers of f^2 in parallel (Estrin's scheme), to shorten the chain of dependent operations.
     let s = f * f;
     let (s2, s4) = (s * s, (s * s) * (s * s));
     let low = s2.mul_add(s.mul_add(1.0 / 9.0, 1.0 / 7.0), s.mul_add(1.0 / 5.0, 1.0 / 3.0));
@@ -58,20 +58,26 @@ fn two_artanh(f: f64) -> f64 {
     (2.0 * f * s).mul_add(p, 2.0 * f)
 }
 
-/// The natural logarithm of any number of 0 or more; numbers too small to be normal count as the least normal one.
+/// Returns the natural logarithm of any number of 0 or more; subnormal numbers count as the least normal one.
 #[inline(always)]
 pub(super) fn ln_of_weight(weight: f64) -> f64 {
     ln(if weight > f64::MIN_POSITIVE { weight } else { f64::MIN_POSITIVE })
 }
 
-/// `x ln x`, and 0 where x is 0.
+/// Returns `x ln x`, and 0 if x is 0.
 #[inline(always)]
 pub(super) fn x_ln_x(x: f64) -> f64 {
     let positive = if x > 1e-300 { x } else { 1.0 };
     positive * ln(positive)
 }
 
-/// `e^x` for x in [-700, 700].
+/// Clamps a number to `-limit..=limit`; returns NaN, which means missing, unless it is finite.
+#[inline(always)]
+pub(super) fn clamp_finite(value: f64, limit: f64) -> f64 {
+    if value.is_finite() { value.clamp(-limit, limit) } else { f64::NAN }
+}
+
+/// Returns `e^x` for x in [-700, 700].
 #[inline(always)]
 pub(super) fn exp(x: f64) -> f64 {
     let rounded = x.mul_add(LOG2_E, ROUND);
@@ -98,7 +104,7 @@ pub(super) fn exp(x: f64) -> f64 {
     p * f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52)
 }
 
-/// The share of a normal distribution below z standard deviations.
+/// Returns the share of a normal distribution below z standard deviations.
 #[inline(always)]
 pub(super) fn normal_cdf(z: f64) -> f64 {
     // erfc(a) = e^(-a^2) P(u) / (1 + 2 a) with u = (a - 2) / (a + 2) mapped to [-1, 1] and P a fitted polynomial.
@@ -134,11 +140,11 @@ pub(super) fn normal_cdf(z: f64) -> f64 {
     if z > 0.0 { 1.0 - tail } else { tail }
 }
 
-/// `x ln x` in single precision, and 0 where x is 0; for what need not be exact. A number that rounding has left just
-/// below 0 counts as next to nothing, too.
+/// Returns `x ln x` in single precision, and 0 if x is 0. A number that rounding has made slightly negative counts as
+/// almost 0, too.
 #[inline(always)]
 pub(super) fn x_ln_x_f32(x: f32) -> f32 {
-    // Whatever the bits, the logarithm found is finite, and x times that is 0 where x is.
+    // Whatever the bits, the logarithm is finite, so that the product is 0 if x is.
     let shifted = x.to_bits().wrapping_sub(0x3f35_04f3);
     let k = (shifted.cast_signed() >> 23) as f32;
     let m = f32::from_bits((shifted & 0x007f_ffff).wrapping_add(0x3f35_04f3));
@@ -148,7 +154,7 @@ pub(super) fn x_ln_x_f32(x: f32) -> f32 {
     x * k.mul_add(std::f32::consts::LN_2, (2.0 * f * s).mul_add(p, 2.0 * f))
 }
 
-/// The share of a normal distribution below z standard deviations, in single precision.
+/// Returns the share of a normal distribution below z standard deviations, in single precision.
 #[inline(always)]
 pub(super) fn normal_cdf_f32(z: f32) -> f32 {
     // erfc(a) = 1 / P(a)^16 (Abramowitz and Stegun, 7.1.28), with the root of 1/2 in the coefficients: no exponential.
@@ -186,7 +192,7 @@ mod tests {
     #[test]
     fn logarithms_of_quotients_are_as_good() {
         for i in 0..10_000 {
-            // All mantissas beside each other, and quotients about 1.
+            // All combinations of mantissas, and quotients about 1.
             let (a, b) = (1.0 + f64::from(i % 100) / 100.0, 1.0 + f64::from(i / 100) / 100.0);
             let expected = (a / b).ln();
             assert!((ln_of_quotient(a, b) - expected).abs() < 4e-16, "{a} {b}");
@@ -204,7 +210,7 @@ mod tests {
         assert_eq!(exp(0.0), 1.0);
     }
 
-    /// erfc by the library of the C language, translated.
+    /// Compares with erfc of `libm`.
     #[test]
     fn the_normal_distribution_agrees_with_the_library() {
         for i in -800..800 {

@@ -1,12 +1,12 @@
-//! The counts of the nominal values of one class, smoothed as Laplace did.
+//! The counts of the nominal values of one class, with Laplace smoothing.
 //!
-//! The probability of a value is `(count + 1) / (total + n_values)`. The logarithms of both terms are kept ready.
+//! The probability of a value is `(count + 1) / (total + n_values)`. The logarithms of both terms are stored.
 
-use crate::learners::rows::{MISSING, Nominal};
+use crate::learners::rows::{MISSING, NominalTable};
 use crate::learners::vector_math::ln;
 
-/// Write the logarithms that belong to counts of 0.
-pub(super) fn clear(nominal: &[Nominal], counts: &mut [f64], logs: &mut [f64]) {
+/// Resets the counts to 0, and their logarithms.
+pub(super) fn clear(nominal: &[NominalTable], counts: &mut [f64], logs: &mut [f64]) {
     counts.fill(0.0);
     logs.fill(0.0);
     for table in nominal {
@@ -14,8 +14,8 @@ pub(super) fn clear(nominal: &[Nominal], counts: &mut [f64], logs: &mut [f64]) {
     }
 }
 
-/// Write the logarithms that belong to the counts.
-pub(super) fn refresh(nominal: &[Nominal], counts: &[f64], logs: &mut [f64]) {
+/// Computes the logarithms of the counts.
+pub(super) fn refresh(nominal: &[NominalTable], counts: &[f64], logs: &mut [f64]) {
     for table in nominal {
         for i in table.start..table.total() {
             logs[i] = ln(counts[i] + 1.0);
@@ -24,9 +24,9 @@ pub(super) fn refresh(nominal: &[Nominal], counts: &[f64], logs: &mut [f64]) {
     }
 }
 
-/// Count a row's values.
+/// Counts a row's values.
 #[inline(always)]
-pub(super) fn observe(nominal: &[Nominal], codes: &[u32], weight: f64, counts: &mut [f64], logs: &mut [f64]) {
+pub(super) fn observe(nominal: &[NominalTable], codes: &[u32], weight: f64, counts: &mut [f64], logs: &mut [f64]) {
     for (table, &code) in nominal.iter().zip(codes) {
         if code == MISSING {
             continue;
@@ -39,9 +39,9 @@ pub(super) fn observe(nominal: &[Nominal], codes: &[u32], weight: f64, counts: &
     }
 }
 
-/// The logarithm of the probability of a row's values; those that are missing are left out.
+/// Returns the log probability of a row's values, without missing ones.
 #[inline(always)]
-pub(super) fn log_probability(nominal: &[Nominal], codes: &[u32], logs: &[f64]) -> f64 {
+pub(super) fn log_probability(nominal: &[NominalTable], codes: &[u32], logs: &[f64]) -> f64 {
     let mut sum = 0.0;
     for (table, &code) in nominal.iter().zip(codes) {
         if code != MISSING {
@@ -57,8 +57,10 @@ mod tests {
 
     #[test]
     fn probabilities_are_smoothed_and_missing_values_left_out() {
-        let nominal =
-            [Nominal { attribute: 0, n_values: 3, start: 0 }, Nominal { attribute: 1, n_values: 2, start: 4 }];
+        let nominal = [
+            NominalTable { attribute: 0, n_values: 3, start: 0 },
+            NominalTable { attribute: 1, n_values: 2, start: 4 },
+        ];
         let (mut counts, mut logs) = ([0.0; 7], [0.0; 7]);
         clear(&nominal, &mut counts, &mut logs);
         for codes in [[0, 4], [0, MISSING], [2, 5]] {
@@ -68,8 +70,8 @@ mod tests {
         assert!((probability([0, 4]) - 5.0 / 9.0 * 3.0 / 6.0).abs() < 1e-15);
         assert!((probability([1, MISSING]) - 1.0 / 9.0).abs() < 1e-15);
         assert_eq!(probability([MISSING, MISSING]), 1.0);
-        let mut again = [0.0; 7];
-        refresh(&nominal, &counts, &mut again);
-        assert_eq!(again, logs);
+        let mut refreshed = [0.0; 7];
+        refresh(&nominal, &counts, &mut refreshed);
+        assert_eq!(refreshed, logs);
     }
 }

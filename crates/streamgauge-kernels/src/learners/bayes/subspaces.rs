@@ -1,43 +1,43 @@
-//! Random subspaces: each model looks at some of the attributes only, drawn when it is made.
+//! Random subspaces: each model uses a subset of the attributes, drawn when it is created.
 
-use super::room::{fit, keep};
+use super::capacity::{retain_blocks, set_capacity};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::randomness::{Draws, Purpose};
 
 const SUBSPACE: Purpose = Purpose::named("subspace");
 
-/// The attributes that each model looks at.
+/// The attributes that each model uses.
 #[derive(Debug, Clone)]
 pub(in crate::learners) struct Subspaces {
     size: usize,
     seed: u64,
-    /// How many subspaces have been drawn: the address of the next one.
+    /// The number of subspaces drawn so far: the address of the next one.
     n_drawn: u64,
-    /// Per model its attributes, in order.
+    /// Per model, its attributes in order.
     attributes: Vec<u32>,
 }
 
 impl Subspaces {
-    /// Subspaces of `size` attributes, no more than there are; a seed draws the same ones again.
+    /// Creates subspaces of `size` attributes, at most all; the same seed draws the same ones.
     pub fn new(size: usize, seed: u64) -> Self {
         Self { size, seed, n_drawn: 0, attributes: vec![] }
     }
 
-    /// How many attributes each has.
+    /// Returns the number of attributes of each.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// The attributes of a model.
+    /// Returns the attributes of a model.
     #[inline(always)]
-    pub fn of(&self, site: usize) -> &[u32] {
-        &self.attributes[site * self.size..(site + 1) * self.size]
+    pub fn attributes(&self, model: usize) -> &[u32] {
+        &self.attributes[model * self.size..(model + 1) * self.size]
     }
 
-    /// Draw the attributes of a model, out of `n_attributes`: all subspaces are equally likely.
-    pub fn draw(&mut self, site: usize, n_attributes: usize) {
-        let end = (site + 1) * self.size;
+    /// Draws the attributes of a model, out of `n_attributes`: all subspaces are equally likely.
+    pub fn draw(&mut self, model: usize, n_attributes: usize) {
+        let end = (model + 1) * self.size;
         if self.attributes.len() < end {
             self.attributes.resize(end, 0);
         }
@@ -46,46 +46,46 @@ impl Subspaces {
         sample(draws, n_attributes, &mut self.attributes[end - self.size..end]);
     }
 
-    /// Hold room for so many models, and no more than that unless there are more.
-    pub fn fit(&mut self, n_models: usize) {
-        fit(&mut self.attributes, n_models * self.size);
+    /// Sets the capacity to `n_models` models, or to the length if that is greater.
+    pub fn set_capacity(&mut self, n_models: usize) {
+        set_capacity(&mut self.attributes, n_models * self.size);
     }
 
-    /// Keep only those of the models that are marked, in their order.
+    /// Keeps only the marked models, in their order.
     pub fn retain(&mut self, kept: &[bool]) {
-        keep(&mut self.attributes, kept, self.size);
+        retain_blocks(&mut self.attributes, kept, self.size);
     }
 
-    /// Write them all.
+    /// Writes all subspaces.
     pub fn save(&self, writer: &mut Writer) {
         writer.u64(self.seed);
         writer.u64(self.n_drawn);
         writer.u64s(self.attributes.iter().map(|&attribute| u64::from(attribute)));
     }
 
-    /// Read as many as there are.
+    /// Reads as many subspaces as there are models.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where the bytes are damaged or of another schema.
+    /// [`KernelError::Saved`] if the bytes are damaged or of another schema.
     pub fn load(&mut self, reader: &mut Reader<'_>, n_attributes: usize) -> Result<(), KernelError> {
         (self.seed, self.n_drawn) = (reader.u64()?, reader.u64()?);
         let attributes = reader.u64s()?;
         let ascends = |subspace: &[u64]| subspace.is_sorted_by(|a, b| a < b);
         let fits = attributes.iter().all(|&attribute| attribute < n_attributes as u64);
-        if attributes.len() != self.attributes.len() || !fits || !attributes.chunks(self.size).all(ascends) {
+        if attributes.len() != self.attributes.len() || !fits || !attributes.chunks(self.size.max(1)).all(ascends) {
             return Err(reader.error("a subspace has attributes that the schema lacks"));
         }
         self.attributes = attributes.into_iter().map(|attribute| attribute as u32).collect();
         Ok(())
     }
 
-    /// The bytes they hold on the heap.
+    /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
         self.attributes.capacity() * size_of::<u32>()
     }
 }
 
-/// Draw distinct whole numbers below `n`, in order: each is taken with the share of those still wanted.
+/// Draws distinct integers below `n`, in order: each with the probability that all remaining draws require.
 pub(in crate::learners) fn sample(draws: Draws, n: usize, chosen: &mut [u32]) {
     let mut taken = 0;
     for i in 0..n {
@@ -107,9 +107,9 @@ mod tests {
     #[test]
     fn every_subspace_is_as_likely_as_any_other() {
         let (mut subspaces, mut counts) = (Subspaces::new(2, 7), [[0; 5]; 5]);
-        for site in 0..10_000 {
-            subspaces.draw(site, 5);
-            let [a, b] = [0, 1].map(|i| subspaces.of(site)[i] as usize);
+        for model in 0..10_000 {
+            subspaces.draw(model, 5);
+            let [a, b] = [0, 1].map(|i| subspaces.attributes(model)[i] as usize);
             counts[a][b] += 1;
         }
         for (a, counts) in counts.iter().enumerate() {
@@ -121,19 +121,19 @@ mod tests {
     }
 
     #[test]
-    fn a_model_made_again_gets_another_subspace() {
+    fn a_reset_model_gets_another_subspace() {
         let mut subspaces = Subspaces::new(5, 1);
         let drawn: Vec<Vec<u32>> = (0..20)
             .map(|_| {
                 subspaces.draw(0, 100);
-                subspaces.of(0).to_vec()
+                subspaces.attributes(0).to_vec()
             })
             .collect();
         assert!(drawn.windows(2).all(|pair| pair[0] != pair[1]));
         assert_eq!(subspaces.n_bytes(), 4 * 5);
         subspaces.draw(1, 100);
-        let other = subspaces.of(1).to_vec();
+        let other = subspaces.attributes(1).to_vec();
         subspaces.draw(0, 100);
-        assert_eq!(subspaces.of(1), other);
+        assert_eq!(subspaces.attributes(1), other);
     }
 }

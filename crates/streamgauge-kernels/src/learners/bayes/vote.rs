@@ -1,61 +1,61 @@
-//! What a model says of a row.
+//! Predictions and votes of a model.
 
-use super::gaussian::Panel;
-use super::{Models, Site, nominal};
+use super::gaussian::ClassPanel;
+use super::{ModelSummary, Models, nominal};
 use crate::dispatch;
 use crate::learners::ABSTAINED;
-use crate::learners::lanes::Lane;
+use crate::learners::f64x4::F64x4;
 use crate::learners::rows::Row;
 use crate::learners::vector_math::exp;
 
-/// A class with a log-likelihood of no more than this is ruled out.
+/// A class whose log-likelihood is at most this is ruled out.
 pub(in crate::learners) const RULED_OUT: f64 = -1e200;
 
-impl<const L: usize> Models<L> {
-    /// The logarithm of a class's weight times the likelihood of a row without gaps.
+impl<const V: usize> Models<V> {
+    /// Returns the logarithm of a class's weight times the likelihood of a row without missing values.
     #[inline(always)]
-    fn log_likelihood(&self, site: usize, class: usize, panels: &[Panel<L>], row: Row<'_, L>) -> f64 {
-        let mut sum = Lane::ZERO;
+    fn log_likelihood(&self, model: usize, class: usize, panels: &[ClassPanel<V>], row: Row<'_, V>) -> f64 {
+        let mut sum = F64x4::ZERO;
         for (panel, x) in panels.iter().zip(row.panels()) {
-            sum = panel.add_log_densities(&x.lanes(), sum);
+            sum = panel.add_log_densities(&x.vectors(), sum);
         }
-        // Through memory: else the compiler, seeing how the four are added up, works with two at a time.
+        // Stored to memory: otherwise the compiler uses vectors of two.
         let sum = std::hint::black_box(sum);
         let log = panels[0].class.log_base + sum.sum();
         if self.layout.n_counts == 0 {
             return log;
         }
-        log + nominal::log_probability(&self.layout.nominal, row.codes(), &self.logs[self.count_range(site, class)])
+        log + nominal::log_probability(&self.layout.nominal, row.codes(), &self.logs[self.count_range(model, class)])
     }
 
-    /// The same for a row with gaps, which are left out.
+    /// Does the same for a row with missing values, which are left out.
     #[cold]
     #[inline(never)]
-    fn log_likelihood_of_known(&self, site: usize, class: usize, row: Row<'_, L>) -> f64 {
+    fn log_likelihood_with_missing(&self, model: usize, class: usize, row: Row<'_, V>) -> f64 {
         dispatch::run(
             #[inline(always)]
             || {
-                let mut sum = Lane::ZERO;
-                for (panel, x) in self.panels[self.panel_range(site, class)].iter().zip(row.panels()) {
-                    sum = panel.add_known_log_densities(x, sum);
+                let mut sum = F64x4::ZERO;
+                for (panel, x) in self.panels[self.panel_range(model, class)].iter().zip(row.panels()) {
+                    sum = panel.add_log_densities_with_missing(x, sum);
                 }
-                let logs = &self.logs[self.count_range(site, class)];
-                let log = self.panels[self.panel_range(site, class).start].class.log_base + sum.sum();
+                let logs = &self.logs[self.count_range(model, class)];
+                let log = self.panels[self.panel_range(model, class).start].class.log_base + sum.sum();
                 log + nominal::log_probability(&self.layout.nominal, row.codes(), logs)
             },
         )
     }
 
-    /// The likeliest class of a row, the first of equals; the majority where the model rules all of them out.
+    /// Returns the likeliest class of a row, the first of equals; the majority if all are ruled out.
     #[inline(always)]
-    pub fn likeliest(&self, site: usize, row: Row<'_, L>) -> i32 {
-        if row.gaps() {
-            return self.likeliest_of_known(site, row);
+    pub fn find_likeliest(&self, model: usize, row: Row<'_, V>) -> i32 {
+        if row.has_missing() {
+            return self.find_likeliest_with_missing(model, row);
         }
-        let (mut best, mut most) = (self.sites[site].majority, RULED_OUT);
-        let (panels, n) = (self.panels(site), self.n_panels());
+        let (mut best, mut most) = (self.summaries[model].majority, RULED_OUT);
+        let (panels, n) = (self.panels(model), self.n_panels());
         for class in 0..self.n_classes {
-            let log = self.log_likelihood(site, class, &panels[class * n..(class + 1) * n], row);
+            let log = self.log_likelihood(model, class, &panels[class * n..(class + 1) * n], row);
             let better = log > most;
             best = if better { class as i32 } else { best };
             most = if better { log } else { most };
@@ -63,43 +63,37 @@ impl<const L: usize> Models<L> {
         best
     }
 
-    /// The same for a row with gaps.
+    /// Does the same for a row with missing values.
     #[cold]
     #[inline(never)]
-    fn likeliest_of_known(&self, site: usize, row: Row<'_, L>) -> i32 {
-        let (mut best, mut most) = (self.sites[site].majority, RULED_OUT);
-        for class in 0..self.n_classes {
-            let log = self.log_likelihood_of_known(site, class, row);
-            if log > most {
-                (best, most) = (class as i32, log);
-            }
-        }
-        best
+    fn find_likeliest_with_missing(&self, model: usize, row: Row<'_, V>) -> i32 {
+        let logs = (0..self.n_classes).map(|class| self.log_likelihood_with_missing(model, class, row));
+        find_greatest(logs, self.summaries[model].majority).0
     }
 
-    /// Write the logarithms of the classes' weights times the likelihood of a row; gives the likeliest class, as
-    /// [`Models::likeliest`] does, and its logarithm, which is [`RULED_OUT`] where all are.
+    /// Writes the log-likelihoods of a row, including the classes' weights; returns the likeliest class as
+    /// [`Models::find_likeliest`] does, and its log-likelihood, or [`RULED_OUT`] if all are.
     #[inline(always)]
-    pub fn log_likelihoods(&self, site: usize, row: Row<'_, L>, logs: &mut [f64]) -> (i32, f64) {
-        if row.gaps() {
+    pub fn log_likelihoods(&self, model: usize, row: Row<'_, V>, logs: &mut [f64]) -> (i32, f64) {
+        if row.has_missing() {
             for (class, log) in logs.iter_mut().enumerate() {
-                *log = self.log_likelihood_of_known(site, class, row);
+                *log = self.log_likelihood_with_missing(model, class, row);
             }
         } else {
-            let (panels, n) = (self.panels(site), self.n_panels());
+            let (panels, n) = (self.panels(model), self.n_panels());
             for (class, log) in logs.iter_mut().enumerate() {
-                *log = self.log_likelihood(site, class, &panels[class * n..(class + 1) * n], row);
+                *log = self.log_likelihood(model, class, &panels[class * n..(class + 1) * n], row);
             }
         }
-        greatest(logs, self.sites[site].majority)
+        find_greatest(logs.iter().copied(), self.summaries[model].majority)
     }
 
-    /// The likeliest class of a row without gaps that was just learnt, as [`Models::likeliest`] has it. The logarithms
-    /// are those from before: only that of its own class is another now.
+    /// Returns the likeliest class of a row without missing values that was just learnt, as [`Models::find_likeliest`]
+    /// does. `logs` are the log-likelihoods before learning: only that of its own class has changed.
     #[inline(always)]
-    pub fn likeliest_again(&self, site: usize, row: Row<'_, L>, label: usize, logs: &[f64]) -> i32 {
-        let (mut best, mut most) = (self.sites[site].majority, RULED_OUT);
-        let now = self.log_likelihood(site, label, &self.panels[self.panel_range(site, label)], row);
+    pub fn find_likeliest_after(&self, model: usize, row: Row<'_, V>, label: usize, logs: &[f64]) -> i32 {
+        let (mut best, mut most) = (self.summaries[model].majority, RULED_OUT);
+        let now = self.log_likelihood(model, label, &self.panels[self.panel_range(model, label)], row);
         for (class, &before) in logs.iter().enumerate() {
             let log = if class == label { now } else { before };
             let better = log > most;
@@ -109,40 +103,40 @@ impl<const L: usize> Models<L> {
         best
     }
 
-    /// The posterior probabilities of the classes of a row; the shares of the classes where all are ruled out.
+    /// Writes the posterior probabilities of the classes of a row; the shares of the classes if all are ruled out.
     #[inline(never)]
-    pub fn vote(&self, site: usize, row: Row<'_, L>, votes: &mut [f64]) {
+    pub fn vote(&self, model: usize, row: Row<'_, V>, votes: &mut [f64]) {
         dispatch::run(
             #[inline(always)]
             || {
                 for (class, vote) in votes.iter_mut().enumerate() {
-                    *vote = if row.gaps() {
-                        self.log_likelihood_of_known(site, class, row)
+                    *vote = if row.has_missing() {
+                        self.log_likelihood_with_missing(model, class, row)
                     } else {
-                        self.log_likelihood(site, class, &self.panels[self.panel_range(site, class)], row)
+                        self.log_likelihood(model, class, &self.panels[self.panel_range(model, class)], row)
                     };
                 }
             },
         );
-        let (best, most) = greatest(votes, ABSTAINED);
+        let (best, most) = find_greatest(votes.iter().copied(), ABSTAINED);
         if best < 0 {
-            return self.vote_by_weight(site, votes);
+            return self.vote_by_weight(model, votes);
         }
         for vote in votes.iter_mut() {
-            *vote = vote_of_log(*vote - most);
+            *vote = relative_likelihood(*vote - most);
         }
-        votes_to_shares(votes, best as usize);
+        normalise_likelihoods(votes, best as usize);
     }
 
-    /// The shares of the classes; all for the majority where no class has weight, none where there is no majority.
-    pub fn vote_by_weight(&self, site: usize, votes: &mut [f64]) {
-        let Site { weight, majority, .. } = self.sites[site];
-        vote_by_weights(self.weights(site), weight, majority, votes);
+    /// Writes the shares of the classes; all for the majority if no class has weight, none if there is no majority.
+    pub fn vote_by_weight(&self, model: usize, votes: &mut [f64]) {
+        let ModelSummary { weight, majority, .. } = self.summaries[model];
+        vote_by_weights(self.weights(model), weight, majority, votes);
     }
 }
 
-/// The shares of classes of the given weights, which add up to `total`; all for the majority where they are 0, none
-/// where there is no majority.
+/// Writes the shares of classes of the given weights, which add up to `total`; all for the majority if they are 0, none
+/// if there is no majority.
 pub(in crate::learners) fn vote_by_weights(
     weights: impl Iterator<Item = f64>,
     total: f64,
@@ -155,18 +149,19 @@ pub(in crate::learners) fn vote_by_weights(
         for (vote, weight) in votes.iter_mut().zip(weights) {
             *vote = weight.min(f64::MAX);
         }
-        share(votes, majority as usize);
+        normalise_weights(votes, majority as usize);
     } else {
         votes.fill(0.0);
         votes[majority as usize] = 1.0;
     }
 }
 
-/// The class of the greatest logarithm, the first of equals, and that logarithm; `otherwise` where all are ruled out.
+/// Returns the class of the greatest log-likelihood, the first of equals, or `otherwise` if all are ruled out; and that
+/// log-likelihood.
 #[inline(always)]
-fn greatest(logs: &[f64], otherwise: i32) -> (i32, f64) {
+fn find_greatest(logs: impl Iterator<Item = f64>, otherwise: i32) -> (i32, f64) {
     let (mut best, mut most) = (otherwise, RULED_OUT);
-    for (class, &log) in logs.iter().enumerate() {
+    for (class, log) in logs.enumerate() {
         let better = log > most;
         best = if better { class as i32 } else { best };
         most = if better { log } else { most };
@@ -174,34 +169,37 @@ fn greatest(logs: &[f64], otherwise: i32) -> (i32, f64) {
     (best, most)
 }
 
-/// The likelihood of a class relative to the likeliest one, from the difference of their logarithms.
+/// Returns the likelihood of a class relative to the likeliest one, from the difference of their log-likelihoods.
 #[inline(always)]
-pub(in crate::learners) fn vote_of_log(log: f64) -> f64 {
+pub(in crate::learners) fn relative_likelihood(log: f64) -> f64 {
     let likelihood = exp(if log > -700.0 { log } else { -700.0 });
     let likelihood = if likelihood < 1.0 { likelihood } else { 1.0 };
     if log > -700.0 { likelihood } else { 0.0 }
 }
 
-/// Scale votes, of which the greatest is 1, to a sum of 1; `best` stays ahead of the classes before it.
+/// Scales votes, of which the greatest is 1, to a sum of 1; `best` stays ahead of earlier classes.
 #[inline(always)]
-pub(in crate::learners) fn votes_to_shares(votes: &mut [f64], best: usize) {
+pub(in crate::learners) fn normalise_likelihoods(votes: &mut [f64], best: usize) {
     let sum: f64 = votes.iter().sum();
     for vote in votes.iter_mut() {
         *vote /= sum;
     }
-    let below = votes[best].next_down();
-    for vote in &mut votes[..best] {
-        *vote = vote.min(below);
-    }
+    keep_ahead(votes, best);
 }
 
-/// Scale votes to a sum of 1, keeping `best` the winner: ahead of the classes before it, not level with them.
-fn share(votes: &mut [f64], best: usize) {
+/// Scales votes to a sum of 1; `best` stays ahead of earlier classes.
+fn normalise_weights(votes: &mut [f64], best: usize) {
     let top = votes[best];
     let sum: f64 = votes.iter().map(|vote| vote / top).sum();
     for vote in votes.iter_mut() {
         *vote = *vote / top / sum;
     }
+    keep_ahead(votes, best);
+}
+
+/// Lowers the votes of classes before `best` that equal its own, so that it stays the winner.
+#[inline(always)]
+fn keep_ahead(votes: &mut [f64], best: usize) {
     let below = votes[best].next_down();
     for vote in &mut votes[..best] {
         *vote = vote.min(below);
@@ -211,16 +209,16 @@ fn share(votes: &mut [f64], best: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learners::winner;
+    use crate::learners::find_winner;
 
     #[test]
     fn shares_add_up_to_one_and_keep_the_winner() {
         let mut votes = [1.0, 1.0 + f64::EPSILON, 1.0];
-        share(&mut votes, 1);
-        assert_eq!(winner(&votes), 1);
+        normalise_weights(&mut votes, 1);
+        assert_eq!(find_winner(&votes), 1);
         assert!((votes.iter().sum::<f64>() - 1.0).abs() < 1e-15);
         let mut huge = [f64::MAX, f64::MAX];
-        share(&mut huge, 0);
+        normalise_weights(&mut huge, 0);
         assert_eq!(huge, [0.5, 0.5]);
     }
 }

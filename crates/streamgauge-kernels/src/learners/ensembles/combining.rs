@@ -1,54 +1,50 @@
-//! Blocks of rows, and the votes of several members for them.
+//! Blocks of rows, and the combination of the members' votes.
 
 use crate::dispatch;
-use crate::learners::{ABSTAINED, Schema, Step, winner};
+use crate::learners::{ABSTAINED, Schema, Step, find_winner};
 
-/// About how many votes a member casts for a block.
+/// The approximate number of votes of a member for a block.
 const BLOCK_VOTES: usize = 2_048;
 
-/// How many rows members take at a time: enough for a model to stay in the cache, few enough for the votes to do so.
+/// Returns the number of rows that members process at a time: enough for a model to stay in the cache, few enough for
+/// the votes to do so.
 pub(super) fn block_length(schema: &Schema) -> usize {
     (BLOCK_VOTES / schema.n_classes).clamp(32, 1_024)
 }
 
 /// Some rows of a step.
 pub(super) struct Block<'a> {
-    /// The rows, what to test and what to learn.
+    /// The rows, and which of them to test and to learn.
     pub step: Step<'a>,
-    /// The positions in the block of the rows to be learnt.
+    /// The indices of the rows to learn, within the block.
     pub learnt: Vec<usize>,
-    /// Whether any row is to be predicted.
+    /// Whether any row is tested.
     pub tested: bool,
 }
 
-/// Cut a step into blocks; `done` is called with each block and its part of the predictions and votes.
+/// Splits a step into blocks, and calls `visit` with each block and its part of the predictions and votes.
 pub(super) fn for_each_block(
     schema: &Schema,
     step: &Step<'_>,
     predictions: &mut [i32],
     mut votes: Option<&mut [f64]>,
-    mut done: impl FnMut(&Block<'_>, &mut [i32], Option<&mut [f64]>),
+    mut visit: impl FnMut(&Block<'_>, &mut [i32], Option<&mut [f64]>),
 ) {
     let (d, n_classes, length) = (schema.n_attributes(), schema.n_classes, block_length(schema));
     for (i, predictions) in predictions.chunks_mut(length).enumerate() {
         let rows = i * length..i * length + predictions.len();
-        let part = Step {
-            x: &step.x[rows.start * d..rows.end * d],
-            y: &step.y[rows.clone()],
-            test: step.test.map(|test| &test[rows.clone()]),
-            weight: step.weight.map(|weight| &weight[rows.clone()]),
-        };
+        let part = step.slice(rows.clone(), d);
         let learnt = (0..rows.len()).filter(|&row| part.weight(row) > 0.0).collect();
         let tested = part.test.is_none_or(|test| test.contains(&true));
         let votes = votes.as_deref_mut().map(|votes| &mut votes[rows.start * n_classes..rows.end * n_classes]);
-        done(&Block { step: part, learnt, tested }, predictions, votes);
+        visit(&Block { step: part, learnt, tested }, predictions, votes);
     }
 }
 
-/// Add a member's votes for rows to those of the others, each row's votes scaled to a sum of 1.
+/// Adds a member's votes for rows to `combined`, those of each row scaled to a sum of 1.
 pub(super) fn add_shares(n_classes: usize, votes: &[f64], combined: &mut [f64]) {
     if n_classes == 2 {
-        // The most common case, without loops within the loop.
+        // The most frequent case, without an inner loop.
         return dispatch::run(
             #[inline(always)]
             || {
@@ -66,7 +62,7 @@ pub(super) fn add_shares(n_classes: usize, votes: &[f64], combined: &mut [f64]) 
     }
 }
 
-/// Add a member's votes for one row, scaled to a sum of `weight`.
+/// Adds a member's votes for one row, scaled to a sum of `weight`.
 pub(super) fn add_share(votes: &[f64], weight: f64, combined: &mut [f64]) {
     let sum: f64 = votes.iter().sum();
     let scale = if sum > 0.0 { sum } else { 1.0 };
@@ -75,9 +71,9 @@ pub(super) fn add_share(votes: &[f64], weight: f64, combined: &mut [f64]) {
     }
 }
 
-/// Scale the votes for each row to a sum of 1, and predict the winners of the tested rows.
-pub(super) fn decide(n_classes: usize, step: &Step<'_>, combined: &[f64], predictions: &mut [i32]) {
+/// Predicts the winners of the tested rows.
+pub(super) fn predict_winners(n_classes: usize, step: &Step<'_>, combined: &[f64], predictions: &mut [i32]) {
     for (i, (prediction, votes)) in predictions.iter_mut().zip(combined.chunks_exact(n_classes)).enumerate() {
-        *prediction = if step.tests(i) { winner(votes) } else { ABSTAINED };
+        *prediction = if step.tests(i) { find_winner(votes) } else { ABSTAINED };
     }
 }

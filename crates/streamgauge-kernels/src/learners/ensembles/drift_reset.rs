@@ -1,4 +1,4 @@
-//! A learner that starts anew after a drift.
+//! A learner that is replaced after a drift.
 
 use std::sync::Arc;
 
@@ -7,32 +7,32 @@ use super::members::Members;
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::detectors::{Detector, Signal};
-use crate::learners::{ABSTAINED, Factory, Learner, Schema, Step};
+use crate::learners::{ABSTAINED, Factory, Learner, Schema, Step, learn_by_interleaving};
 
 const NAME: &str = "DriftReset";
 
-/// A learner whose errors a detector watches: after an alarm it is replaced by a new one.
+/// A learner whose errors are monitored by a drift detector: after a drift it is replaced by a new one.
 ///
-/// A row that is to be learnt is predicted first, and the detector is told whether that was wrong. At a drift a new
-/// learner takes over, which learns this row first, and the detector starts anew. With `on_warning` a new learner is
-/// trained in the background on the rows of a warning, and takes over at the drift; it is dropped when the warning
-/// turns out to be false.
+/// A row is predicted before it is learnt, and the detector gets whether the prediction was wrong. At a drift a new
+/// learner replaces the old one and learns this row first, and the detector is reset. With `on_warning` a new learner
+/// is trained in the background on the rows of a warning, and is used at the drift; it is dropped when the warning ends
+/// without a drift.
 pub struct DriftReset {
-    /// The learner in use, and the one that may take over.
+    /// The current learner, and the background learner.
     members: Members,
     detector: Box<dyn Detector>,
     on_warning: bool,
-    /// Whether the second learner has learnt rows of a warning that goes on.
+    /// Whether the background learner has learnt rows of the current warning.
     warned: bool,
     n_warnings: u64,
     n_drifts: u64,
 }
 
 impl DriftReset {
-    /// A learner that has seen nothing, and a detector that has not either.
+    /// Builds an untrained learner with an untrained detector.
     ///
     /// # Errors
-    /// [`KernelError`] where the learner cannot be built.
+    /// [`KernelError`] if the learner cannot be built.
     pub fn new(
         schema: Schema,
         factory: Arc<dyn Factory>,
@@ -44,11 +44,11 @@ impl DriftReset {
         Ok(Self { members, detector, on_warning, warned: false, n_warnings: 0, n_drifts: 0 })
     }
 
-    /// Show the detector the rows of a block that have been learnt. After a drift the new learner takes the rows from
-    /// that one on once more: what its predecessor did with them is forgotten.
-    fn watch(&mut self, block: &Block<'_>, work: &mut Work) {
+    /// Adds the errors of the learnt rows of a block to the detector. After a drift the new learner processes the rows
+    /// from that one on again, and the results of its predecessor are discarded.
+    fn update_detector(&mut self, block: &Block<'_>, scratch: &mut Scratch) {
         let mut start = 0;
-        while let Some(row) = self.first_drift(block, start, &work.predictions) {
+        while let Some(row) = self.find_first_drift(block, start, &scratch.predictions) {
             self.n_drifts += 1;
             self.detector.restart();
             if self.on_warning && self.warned {
@@ -57,13 +57,13 @@ impl DriftReset {
                 self.members.replace(0);
             }
             self.end_warning();
-            self.interleave_from(row, block, work);
+            self.interleave_from(row, block, scratch);
             start = row + 1;
         }
     }
 
-    /// The first row from one on at which the detector signals a drift.
-    fn first_drift(&mut self, block: &Block<'_>, start: usize, predictions: &[i32]) -> Option<usize> {
+    /// Returns the first row from `start` on at which the detector signals a drift.
+    fn find_first_drift(&mut self, block: &Block<'_>, start: usize, predictions: &[i32]) -> Option<usize> {
         let d = self.members.schema.n_attributes();
         let first = block.learnt.partition_point(|&row| row < start);
         for &row in &block.learnt[first..] {
@@ -90,36 +90,26 @@ impl DriftReset {
         }
     }
 
-    /// Let the learner take the rows of a block from one of them on; the prediction of that one stands.
-    fn interleave_from(&mut self, from: usize, block: &Block<'_>, work: &mut Work) {
+    /// Processes the rows of a block from one of them on; the prediction of that one stays.
+    fn interleave_from(&mut self, from: usize, block: &Block<'_>, scratch: &mut Scratch) {
         let (d, n_classes) = (self.members.schema.n_attributes(), self.members.schema.n_classes);
         let weight = block.step.weight(from);
         self.members.get_mut(0).learn(&block.step.x[from * d..(from + 1) * d], block.step.y[from] as usize, weight);
         let rest = from + 1;
         self.members.get_mut(0).interleave(
-            &part(&block.step, &work.asked, d, rest),
-            &mut work.predictions[rest..],
-            work.votes.as_mut().map(|votes| &mut votes[rest * n_classes..]),
+            &Step { test: Some(&scratch.to_predict), ..block.step }.slice(rest..block.step.y.len(), d),
+            &mut scratch.predictions[rest..],
+            scratch.votes.as_mut().map(|votes| &mut votes[rest * n_classes..]),
         );
     }
 }
 
-/// What the learner makes of a block.
-struct Work {
-    /// Which rows it predicts: those to be tested, and those to be learnt.
-    asked: Vec<bool>,
+/// The results of the learner for a block.
+struct Scratch {
+    /// The rows it predicts: those to test and those to learn.
+    to_predict: Vec<bool>,
     predictions: Vec<i32>,
     votes: Option<Vec<f64>>,
-}
-
-/// The rows of a step from one of them on.
-fn part<'a>(step: &Step<'a>, test: &'a [bool], d: usize, from: usize) -> Step<'a> {
-    Step {
-        x: &step.x[from * d..],
-        y: &step.y[from..],
-        test: Some(&test[from..]),
-        weight: step.weight.map(|weight| &weight[from..]),
-    }
 }
 
 impl Learner for DriftReset {
@@ -136,30 +126,29 @@ impl Learner for DriftReset {
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
-        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
-        self.interleave(&step, &mut [ABSTAINED], None);
+        learn_by_interleaving(self, x, label, weight);
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
         let schema = self.members.schema.clone();
-        let (d, n_classes) = (schema.n_attributes(), schema.n_classes);
+        let n_classes = schema.n_classes;
         for_each_block(&schema, step, predictions, votes, |block, predictions, votes| {
             let n = predictions.len();
-            let mut asked: Vec<bool> = (0..n).map(|row| block.step.tests(row)).collect();
-            block.learnt.iter().for_each(|&row| asked[row] = true);
-            let of_member = votes.is_some().then(|| vec![0.0; n * n_classes]);
-            let mut work = Work { asked, predictions: vec![ABSTAINED; n], votes: of_member };
-            let step = part(&block.step, &work.asked, d, 0);
-            self.members.get_mut(0).interleave(&step, &mut work.predictions, work.votes.as_deref_mut());
-            self.watch(block, &mut work);
-            for (row, (prediction, found)) in predictions.iter_mut().zip(&work.predictions).enumerate() {
-                *prediction = if block.step.tests(row) { *found } else { ABSTAINED };
+            let mut to_predict: Vec<bool> = (0..n).map(|row| block.step.tests(row)).collect();
+            block.learnt.iter().for_each(|&row| to_predict[row] = true);
+            let member_votes = votes.is_some().then(|| vec![0.0; n * n_classes]);
+            let mut scratch = Scratch { to_predict, predictions: vec![ABSTAINED; n], votes: member_votes };
+            let step = Step { test: Some(&scratch.to_predict), ..block.step };
+            self.members.get_mut(0).interleave(&step, &mut scratch.predictions, scratch.votes.as_deref_mut());
+            self.update_detector(block, &mut scratch);
+            for (row, (prediction, predicted)) in predictions.iter_mut().zip(&scratch.predictions).enumerate() {
+                *prediction = if block.step.tests(row) { *predicted } else { ABSTAINED };
             }
-            if let (Some(votes), Some(found)) = (votes, &work.votes) {
-                let rows = votes.chunks_exact_mut(n_classes).zip(found.chunks_exact(n_classes));
-                for (row, (votes, found)) in rows.enumerate() {
+            if let (Some(votes), Some(member_votes)) = (votes, &scratch.votes) {
+                let rows = votes.chunks_exact_mut(n_classes).zip(member_votes.chunks_exact(n_classes));
+                for (row, (votes, member_votes)) in rows.enumerate() {
                     if block.step.tests(row) {
-                        votes.copy_from_slice(found);
+                        votes.copy_from_slice(member_votes);
                     } else {
                         votes.fill(0.0);
                     }

@@ -2,21 +2,22 @@
 
 use std::sync::Arc;
 
-use super::combining::{Block, add_shares, decide, for_each_block};
+use super::combining::{Block, add_shares, for_each_block, predict_winners};
 use super::members::Members;
 use crate::KernelError;
 use crate::adaptive_window::{AdaptiveWindow, Settings};
 use crate::codec::{Reader, Writer};
-use crate::learners::{ABSTAINED, Factory, Learner, Schema, Step};
+use crate::learners::{ABSTAINED, Factory, Learner, Schema, Step, learn_by_interleaving};
 use crate::randomness::Poisson;
 
 const NAME: &str = "LeveragingBagging";
 
-/// Leveraging bagging: bagging with heavier weights, whose worst member starts anew when some member gets worse.
+/// Leveraging bagging: bagging with heavier weights, which replaces its worst member when the error of any member
+/// rises.
 ///
 /// Every member learns each row with a weight drawn from a Poisson distribution of mean `mean_weight`, then predicts it
-/// once more. An ADWIN window per member watches whether it is wrong. When a window drops its past and the error is
-/// greater than before, the member with the greatest error is replaced by a new one, and its window is emptied.
+/// again. An ADWIN window per member monitors these errors. When a window drops old values and the error has risen, the
+/// member with the greatest error is replaced by a new one, and its window is reset.
 ///
 /// A. Bifet, G. Holmes and B. Pfahringer, Leveraging bagging for evolving data streams, ECML PKDD 2010.
 pub struct LeveragingBagging {
@@ -27,10 +28,10 @@ pub struct LeveragingBagging {
 }
 
 impl LeveragingBagging {
-    /// An ensemble of members that have seen nothing.
+    /// Builds an ensemble of untrained members.
     ///
     /// # Errors
-    /// [`KernelError`] where an option is outside its range, or a member cannot be built.
+    /// [`KernelError`] if `mean_weight` or `delta` is outside its range, or a member cannot be built.
     pub fn new(
         schema: Schema,
         factory: Arc<dyn Factory>,
@@ -44,8 +45,8 @@ impl LeveragingBagging {
         Ok(Self { members, windows: vec![empty.clone(); n_members], empty, poisson })
     }
 
-    /// The member with the greatest error, the first of equals; none where nobody errs.
-    fn worst(&self) -> Option<usize> {
+    /// Returns the member with the greatest error, the first of equals; `None` if no member errs.
+    fn find_worst(&self) -> Option<usize> {
         let (mut worst, mut most) = (None, 0.0);
         for (i, window) in self.windows.iter().enumerate() {
             if window.mean() > most {
@@ -55,55 +56,58 @@ impl LeveragingBagging {
         worst
     }
 
-    /// Let the windows see the errors of a block. A member that is replaced after some row takes the rows that follow
-    /// it once more, from the start: what its predecessor did with them is forgotten, and nobody else had seen it.
-    fn watch(&mut self, block: &Block<'_>, work: &mut Work) {
-        let mut watched = 0;
-        while watched < block.learnt.len() {
-            // Windows change at their checks only, so up to the next one they need not be asked.
+    /// Adds the errors of a block to the windows. A member that is replaced after some row processes the following rows
+    /// again, untrained; no other member depends on the results of its predecessor.
+    fn update_windows(&mut self, block: &Block<'_>, scratch: &mut Scratch) {
+        let mut n_seen = 0;
+        while n_seen < block.learnt.len() {
+            // Windows only change at their checks.
             let n = self.windows.iter().map(AdaptiveWindow::until_check).min().unwrap_or(1);
-            let rows = &block.learnt[watched..block.learnt.len().min(watched + n)];
-            watched += rows.len();
+            let rows = &block.learnt[n_seen..block.learnt.len().min(n_seen + n)];
+            n_seen += rows.len();
             let mut worse = false;
-            for (window, again) in self.windows.iter_mut().zip(&work.again) {
-                worse |= is_worse(window, rows.iter().map(|&row| again[row] != block.step.y[row]));
+            for (window, rechecked) in self.windows.iter_mut().zip(&scratch.rechecked) {
+                worse |= has_risen(window, rows.iter().map(|&row| rechecked[row] != block.step.y[row]));
             }
-            if let Some(worst) = self.worst().filter(|_| worse) {
+            if let Some(worst) = self.find_worst().filter(|_| worse) {
                 self.members.replace(worst);
                 self.windows[worst] = self.empty.clone();
-                self.review(worst, block, block.learnt[watched - 1] + 1, work);
+                self.recheck_member(worst, block, block.learnt[n_seen - 1] + 1, scratch);
             }
         }
     }
 
-    /// Let a member take the rows of a block from one of them on.
-    fn review(&mut self, i: usize, block: &Block<'_>, from: usize, work: &mut Work) {
+    /// Processes the rows of a block from one of them on with a member.
+    fn recheck_member(&mut self, i: usize, block: &Block<'_>, from: usize, scratch: &mut Scratch) {
         let (d, n_classes, n) = (self.members.schema.n_attributes(), self.members.schema.n_classes, block.step.y.len());
-        work.weights.resize(n, 0.0);
-        work.votes[i].resize(n * n_classes, 0.0);
-        work.again[i].resize(n, ABSTAINED);
-        self.members.draw_weights(i, &self.poisson, block, &mut work.weights);
-        let step = Step {
-            x: &block.step.x[from * d..],
-            y: &block.step.y[from..],
-            test: block.step.test.map(|test| &test[from..]),
-            weight: Some(&work.weights[from..]),
-        };
-        self.members.get_mut(i).review(&step, &mut work.votes[i][from * n_classes..], &mut work.again[i][from..]);
+        scratch.weights.resize(n, 0.0);
+        scratch.votes[i].resize(n * n_classes, 0.0);
+        scratch.rechecked[i].resize(n, ABSTAINED);
+        self.members.draw_weights(i, &self.poisson, block, &mut scratch.weights);
+        let step = Step { weight: Some(&scratch.weights), ..block.step }.slice(from..n, d);
+        self.members.get_mut(i).recheck(
+            &step,
+            &mut scratch.votes[i][from * n_classes..],
+            &mut scratch.rechecked[i][from..],
+        );
     }
 }
 
-/// What the members make of a block.
-struct Work {
+/// The results of the members for a block.
+struct Scratch {
     weights: Vec<f64>,
-    /// Per member its votes for the rows, before it learns them.
+    /// Per member, its votes for the rows before learning.
     votes: Vec<Vec<f64>>,
-    /// Per member its predictions of the rows, after it has learnt them.
-    again: Vec<Vec<i32>>,
+    /// Per member, its predictions of the rows after learning.
+    rechecked: Vec<Vec<i32>>,
 }
 
-/// Show errors to a window that may be checked at the last of them; whether it then drops some and the rest is worse.
-fn is_worse(window: &mut AdaptiveWindow, mut wrong: impl DoubleEndedIterator<Item = bool> + ExactSizeIterator) -> bool {
+/// Adds errors to a window, which may be checked after the last one; returns whether it then drops old values and the
+/// error has risen.
+fn has_risen(
+    window: &mut AdaptiveWindow,
+    mut wrong: impl DoubleEndedIterator<Item = bool> + ExactSizeIterator,
+) -> bool {
     let last = wrong.next_back();
     window.extend(wrong.map(|wrong| f64::from(u8::from(wrong))), &mut ());
     let before = window.mean();
@@ -124,28 +128,28 @@ impl Learner for LeveragingBagging {
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
-        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
-        self.interleave(&step, &mut [ABSTAINED], None);
+        learn_by_interleaving(self, x, label, weight);
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
         let schema = self.members.schema.clone();
         let (n_classes, n_members) = (schema.n_classes, self.members.len());
-        let mut work = Work { weights: vec![], votes: vec![vec![]; n_members], again: vec![vec![]; n_members] };
-        let mut scratch = vec![];
+        let mut scratch =
+            Scratch { weights: vec![], votes: vec![vec![]; n_members], rechecked: vec![vec![]; n_members] };
+        let mut vote_scratch = vec![];
         for_each_block(&schema, step, predictions, votes, |block, predictions, votes| {
             for i in 0..n_members {
-                self.review(i, block, 0, &mut work);
+                self.recheck_member(i, block, 0, &mut scratch);
             }
-            self.watch(block, &mut work);
+            self.update_windows(block, &mut scratch);
             self.members.n_learnt += block.learnt.len() as u64;
-            scratch.resize(predictions.len() * n_classes, 0.0);
-            let combined = votes.unwrap_or(&mut scratch);
+            vote_scratch.resize(predictions.len() * n_classes, 0.0);
+            let combined = votes.unwrap_or(&mut vote_scratch);
             combined.fill(0.0);
-            for of_member in &work.votes {
-                add_shares(n_classes, of_member, combined);
+            for member_votes in &scratch.votes {
+                add_shares(n_classes, member_votes, combined);
             }
-            decide(n_classes, &block.step, combined, predictions);
+            predict_winners(n_classes, &block.step, combined, predictions);
         });
     }
 

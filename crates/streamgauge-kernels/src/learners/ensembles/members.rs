@@ -5,30 +5,30 @@ use std::sync::Arc;
 use super::combining::{Block, add_shares, block_length};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
-use crate::learners::{Factory, Learner, Schema};
+use crate::learners::{Factory, Learner, Schema, add_member_facts};
 use crate::randomness::{Draws, Poisson, Purpose};
 
-/// The seeds of members.
+/// The purpose of the draws of seeds.
 const MEMBER: Purpose = Purpose::named("member");
-/// The weights with which members learn rows.
+/// The purpose of the draws of weights.
 const WEIGHT: Purpose = Purpose::named("member weight");
 
-/// Learners of one kind, with a seed each, and what makes new ones.
+/// Learners of one kind, with a seed each, and the factory for new ones.
 pub(super) struct Members {
     pub schema: Schema,
-    /// What the members see of the rows.
+    /// The schema of the members.
     member_schema: Schema,
     factory: Arc<dyn Factory>,
     seed: u64,
     learners: Vec<Box<dyn Learner>>,
-    /// How many rows they have learnt, each with a weight of its own per member.
+    /// The number of rows learnt, each with its own weight per member.
     pub n_learnt: u64,
-    /// How many members have been replaced.
+    /// The number of replacements of members.
     pub n_replaced: u64,
 }
 
 impl Members {
-    /// Members that have seen nothing.
+    /// Builds untrained members.
     pub fn new(
         schema: Schema,
         member_schema: Schema,
@@ -36,49 +36,45 @@ impl Members {
         n_members: usize,
         seed: u64,
     ) -> Result<Self, KernelError> {
-        if n_members == 0 {
-            let expected = "it must be at least 1";
-            return Err(KernelError::Option { option: "n_members", found: "0".into(), expected });
-        }
         let learners =
             (0..n_members).map(|i| factory.build(&member_schema, member_seed(seed, i, 0))).collect::<Result<_, _>>()?;
         Ok(Self { schema, member_schema, factory, seed, learners, n_learnt: 0, n_replaced: 0 })
     }
 
-    /// How many there are.
+    /// Returns the number of members.
     pub fn len(&self) -> usize {
         self.learners.len()
     }
 
-    /// The members.
+    /// Returns the members.
     pub fn iter(&self) -> impl Iterator<Item = &dyn Learner> {
         self.learners.iter().map(AsRef::as_ref)
     }
 
-    /// One of them.
+    /// Returns a member.
     pub fn get(&self, i: usize) -> &dyn Learner {
         self.learners[i].as_ref()
     }
 
-    /// Let two change places.
+    /// Swaps two members.
     pub fn swap(&mut self, i: usize, j: usize) {
         self.learners.swap(i, j);
     }
 
-    /// One of them.
+    /// Returns a member for writing.
     pub fn get_mut(&mut self, i: usize) -> &mut dyn Learner {
         self.learners[i].as_mut()
     }
 
-    /// The draws that decide with which weight a member learns each row.
+    /// Returns the draws of the weights of a member.
     pub fn draws(&self, i: usize) -> Draws {
         Draws::new(self.seed, WEIGHT, i as u64)
     }
 
-    /// Write the weights with which a member learns the rows of a block: those of the rows times a random number.
+    /// Writes the weights with which a member learns the rows of a block: those of the rows times Poisson numbers.
     pub fn draw_weights(&self, i: usize, poisson: &Poisson, block: &Block<'_>, weights: &mut [f64]) {
         poisson.fill(self.draws(i), self.n_learnt, &mut weights[..block.learnt.len()]);
-        // From the last row on, so that no number is overwritten before it has reached its row.
+        // From the last row on, so that no number is overwritten before it is moved to its row.
         let mut end = weights.len();
         for (j, &row) in block.learnt.iter().enumerate().rev() {
             let weight = weights[j];
@@ -89,9 +85,9 @@ impl Members {
         weights[..end].fill(0.0);
     }
 
-    /// Put a new learner in the place of a member.
+    /// Replaces a member by a new learner.
     ///
-    /// Only Python code can fail to build what it has built before, and its exception reaches the caller otherwise.
+    /// Only Python code can fail to build what it has built before, and its exception reaches the caller another way.
     pub fn replace(&mut self, i: usize) {
         self.n_replaced += 1;
         if let Ok(fresh) = self.factory.build(&self.member_schema, member_seed(self.seed, i, self.n_replaced)) {
@@ -99,43 +95,37 @@ impl Members {
         }
     }
 
-    /// Write the sum of the members' shares for rows.
+    /// Writes the sum of the members' shares for rows.
     pub fn predict(&self, x: &[f64], votes: &mut [f64]) {
         let (d, n_classes, length) = (self.schema.n_attributes(), self.schema.n_classes, block_length(&self.schema));
         votes.fill(0.0);
         let mut buffer = vec![0.0; votes.len().min(length * n_classes)];
         for (i, votes) in votes.chunks_mut(length * n_classes).enumerate() {
-            let of_member = &mut buffer[..votes.len()];
+            let member_votes = &mut buffer[..votes.len()];
             let n = votes.len() / n_classes;
             let x = &x[i * length * d..(i * length + n) * d];
             for member in &self.learners {
-                member.predict(x, of_member);
-                add_shares(n_classes, of_member, votes);
+                member.predict(x, member_votes);
+                add_shares(n_classes, member_votes, votes);
             }
         }
     }
 
-    /// What there is to tell about all members: sums of what is counted, else the greatest.
+    /// Returns the facts of the ensemble and its members.
     pub fn facts(&self) -> Vec<(&'static str, u64)> {
         let mut facts = vec![("n_members", self.len() as u64), ("n_replaced", self.n_replaced)];
-        for (name, value) in self.learners.iter().flat_map(|member| member.facts()) {
-            match facts[2..].iter_mut().find(|fact| fact.0 == name) {
-                Some(fact) if name.starts_with("n_") => fact.1 += value,
-                Some(fact) => fact.1 = fact.1.max(value),
-                None => facts.push((name, value)),
-            }
-        }
+        add_member_facts(&mut facts, self.learners.iter().flat_map(|member| member.facts()));
         facts
     }
 
-    /// The bytes held on the heap.
+    /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
         self.learners.capacity() * size_of::<Box<dyn Learner>>()
             + self.learners.iter().map(|member| member.n_bytes()).sum::<usize>()
             + 4 * (self.schema.n_values.capacity() + self.member_schema.n_values.capacity())
     }
 
-    /// Append the state.
+    /// Appends the state.
     pub fn save(&self, writer: &mut Writer) {
         writer.u64(self.seed);
         writer.u64(self.n_learnt);
@@ -146,7 +136,7 @@ impl Members {
         }
     }
 
-    /// Read the state of members built alike.
+    /// Reads the state of members with the same options.
     pub fn load(&self, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
         let (seed, n_learnt, n_replaced) = (reader.u64()?, reader.u64()?, reader.u64()?);
         if reader.usize()? != self.len() {
@@ -163,7 +153,7 @@ impl Members {
     }
 }
 
-/// The seed of a member: another one each time that a member is replaced.
+/// Returns the seed of a member, a different one after each replacement.
 fn member_seed(seed: u64, i: usize, n_replaced: u64) -> u64 {
     Draws::new(seed, MEMBER, i as u64).at(n_replaced)
 }

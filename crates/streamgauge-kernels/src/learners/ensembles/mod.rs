@@ -1,9 +1,8 @@
 //! Ensembles and wrappers: learners made of learners, of any kind that a [`Factory`](super::Factory) builds.
 //!
-//! A member never sees what the others do with a row, so each takes a whole block of rows before the next one does:
-//! one model at a time stays in the cache. Where members do influence each other, the influence comes at rare rows
-//! (the reset of a member) or flows from one member to the next (boosting), and the order of work is the same to the
-//! last bit as row by row.
+//! Members are independent, so each processes a whole block of rows before the next one does: one model at a time stays
+//! in the cache. Where members do depend on each other, that happens at rare rows (the replacement of a member) or from
+//! one member to the next (boosting), and the results equal those of row by row to the last bit.
 
 mod combining;
 mod drift_reset;

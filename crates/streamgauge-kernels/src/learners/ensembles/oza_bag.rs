@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use super::combining::{add_shares, decide, for_each_block};
+use super::combining::{add_shares, for_each_block, predict_winners};
 use super::members::Members;
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
-use crate::learners::{ABSTAINED, Factory, Learner, Schema, Step};
+use crate::learners::{Factory, Learner, Schema, Step, learn_by_interleaving};
 use crate::randomness::Poisson;
 
 const NAME: &str = "OzaBag";
 
-/// Online bagging: every member learns each row with a weight of its own, drawn from Poisson(1).
+/// Online bagging: every member learns each row with its own weight, drawn from Poisson(1).
 ///
-/// The members' votes, scaled to a sum of 1 each, are added up.
+/// The members' votes, each scaled to a sum of 1, are added up.
 ///
 /// N. Oza and S. Russell, Online bagging and boosting, AISTATS 2001.
 pub struct OzaBag {
@@ -22,10 +22,10 @@ pub struct OzaBag {
 }
 
 impl OzaBag {
-    /// A bag of members that have seen nothing.
+    /// Builds a bag of untrained members.
     ///
     /// # Errors
-    /// [`KernelError`] where a member cannot be built, or there is to be none.
+    /// [`KernelError`] if a member cannot be built.
     pub fn new(schema: Schema, factory: Arc<dyn Factory>, n_members: usize, seed: u64) -> Result<Self, KernelError> {
         let members = Members::new(schema.clone(), schema, factory, n_members, seed)?;
         Ok(Self { members, poisson: Poisson::new(1.0)? })
@@ -46,37 +46,36 @@ impl Learner for OzaBag {
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
-        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
-        self.interleave(&step, &mut [ABSTAINED], None);
+        learn_by_interleaving(self, x, label, weight);
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
         let schema = self.members.schema.clone();
         let n_classes = schema.n_classes;
-        let (mut of_member, mut weights, mut scratch) = (vec![], vec![], vec![]);
+        let (mut member_votes, mut weights, mut vote_scratch) = (vec![], vec![], vec![]);
         for_each_block(&schema, step, predictions, votes, |block, predictions, votes| {
             let n = predictions.len();
-            scratch.resize(n * n_classes, 0.0);
-            let combined = votes.unwrap_or(&mut scratch);
+            vote_scratch.resize(n * n_classes, 0.0);
+            let combined = votes.unwrap_or(&mut vote_scratch);
             combined.fill(0.0);
             weights.resize(n, 0.0);
-            of_member.resize(n * n_classes, 0.0);
+            member_votes.resize(n * n_classes, 0.0);
             for i in 0..self.members.len() {
                 self.members.draw_weights(i, &self.poisson, block, &mut weights);
                 let step = Step { weight: Some(&weights), ..block.step };
                 if block.step.test.is_some() {
-                    // Members leave the votes for rows that are not tested as they are.
-                    of_member.fill(0.0);
+                    // Members do not write the votes for rows that are not tested.
+                    member_votes.fill(0.0);
                 }
                 if block.tested {
-                    self.members.get_mut(i).interleave(&step, predictions, Some(&mut of_member));
-                    add_shares(n_classes, &of_member, combined);
+                    self.members.get_mut(i).interleave(&step, predictions, Some(&mut member_votes));
+                    add_shares(n_classes, &member_votes, combined);
                 } else {
                     self.members.get_mut(i).interleave(&step, predictions, None);
                 }
             }
             self.members.n_learnt += block.learnt.len() as u64;
-            decide(n_classes, &block.step, combined, predictions);
+            predict_winners(n_classes, &block.step, combined, predictions);
         });
     }
 

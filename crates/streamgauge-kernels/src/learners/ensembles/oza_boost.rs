@@ -2,55 +2,56 @@
 
 use std::sync::Arc;
 
-use super::combining::{Block, add_share, decide, for_each_block};
+use super::combining::{Block, add_share, for_each_block, predict_winners};
 use super::members::Members;
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::vector_math::{exp, ln};
-use crate::learners::{ABSTAINED, Factory, Learner, Schema, Step};
+use crate::learners::{ABSTAINED, Factory, Learner, Schema, Step, learn_by_interleaving};
 use crate::randomness::{Draws, unit};
 
 const NAME: &str = "OzaBoost";
 
-/// Online boosting: what a member gets wrong weighs more for the next, what it gets right weighs less.
+/// Online boosting: a row that a member gets wrong has more weight for the next member, one that it gets right less.
 ///
-/// A row starts with the weight 1 and goes from member to member. Each learns it as many times as Poisson(weight) says
-/// (or, `pure`, with the weight itself) and predicts it once more. If that is right, the row's weight is multiplied by
-/// n / (2 r), else by n / (2 w), with n the weight of all rows so far and r and w the weights of those that this member
-/// got right and wrong, so that both have half of the weight for the next member.
+/// A row starts with the weight 1 and passes from member to member. Each learns it Poisson(weight) times (or, if
+/// `pure`, with the weight itself) and predicts it again. If that is right, the row's weight is multiplied by n / (2
+/// r), else by n / (2 w), where n is the weight of all rows so far and r and w are the weights of those that this
+/// member got right and wrong, so that both have half of the weight for the next member.
 ///
-/// With e = w / (r + w), a member's votes, scaled to a sum of 1, count ln((1 - e) / e). Members from the first on that
-/// has no mistakes yet, or more than half of the weight wrong, are not asked; if that is the very first, it votes alone.
+/// With e = w / (r + w), a member's votes, scaled to a sum of 1, are weighted by ln((1 - e) / e). The first member
+/// without mistakes, or with more than half of the weight wrong, does not vote, nor do those after it; the very first
+/// member always votes.
 ///
 /// N. Oza and S. Russell, Online bagging and boosting, AISTATS 2001.
 pub struct OzaBoost {
     members: Members,
     pure: bool,
-    records: Vec<Record>,
+    records: Vec<MemberRecord>,
     /// The weight of all rows learnt.
     weight: f64,
 }
 
-/// How a member has done.
+/// The weights of the rows that a member got right and wrong.
 #[derive(Debug, Clone, Copy, Default)]
-struct Record {
+struct MemberRecord {
     right: f64,
     wrong: f64,
 }
 
-impl Record {
-    /// How much the member's votes count; 0 where neither it nor any after it is asked.
-    fn say(self) -> f64 {
+impl MemberRecord {
+    /// Returns the weight of the member's votes; 0 if neither it nor any later member votes.
+    fn vote_weight(self) -> f64 {
         let error = self.wrong / (self.right + self.wrong);
         if error > 0.0 && error < 0.5 { ln((1.0 - error) / error) } else { 0.0 }
     }
 }
 
 impl OzaBoost {
-    /// Members that have seen nothing.
+    /// Builds untrained members.
     ///
     /// # Errors
-    /// [`KernelError`] where a member cannot be built, or there is to be none.
+    /// [`KernelError`] if a member cannot be built.
     pub fn new(
         schema: Schema,
         factory: Arc<dyn Factory>,
@@ -59,41 +60,42 @@ impl OzaBoost {
         seed: u64,
     ) -> Result<Self, KernelError> {
         let members = Members::new(schema.clone(), schema, factory, n_members, seed)?;
-        Ok(Self { members, pure, records: vec![Record::default(); n_members], weight: 0.0 })
+        Ok(Self { members, pure, records: vec![MemberRecord::default(); n_members], weight: 0.0 })
     }
 
-    /// Let a member take a block of rows.
-    fn review(&mut self, i: usize, block: &Block<'_>, work: &mut Work) {
-        work.weights.fill(0.0);
+    /// Processes a block of rows with a member.
+    fn recheck_member(&mut self, i: usize, block: &Block<'_>, scratch: &mut Scratch) {
+        scratch.weights.fill(0.0);
         let draws = self.members.draws(i);
         for (j, &row) in block.learnt.iter().enumerate() {
-            let mean = work.boosts[j];
+            let mean = scratch.boosts[j];
             let times = if self.pure { mean } else { poisson(mean, draws, self.members.n_learnt + j as u64) };
-            work.weights[row] = block.step.weight(row) * times;
+            scratch.weights[row] = block.step.weight(row) * times;
         }
-        let step = Step { weight: Some(&work.weights), ..block.step };
-        self.members.get_mut(i).review(&step, &mut work.votes, &mut work.again);
+        let step = Step { weight: Some(&scratch.weights), ..block.step };
+        self.members.get_mut(i).recheck(&step, &mut scratch.votes, &mut scratch.rechecked);
     }
 
-    /// Note row by row how a member has done, make its mistakes heavier, and add its votes, which count what it had
-    /// earned before.
-    fn pass_on(&mut self, i: usize, block: &Block<'_>, work: &mut Work, combined: &mut [f64]) {
+    /// Updates row by row the record of a member and the weights for the next one, and adds its votes, weighted by its
+    /// record before the row.
+    fn update_weights(&mut self, i: usize, block: &Block<'_>, scratch: &mut Scratch, combined: &mut [f64]) {
         let n_classes = self.members.schema.n_classes;
         let record = &mut self.records[i];
         let (mut learnt, mut total) = (0, self.weight);
         for (row, combined) in combined.chunks_exact_mut(n_classes).enumerate() {
-            if block.step.tests(row) && !work.decided[row] {
-                let say = record.say();
-                let votes = &work.votes[row * n_classes..(row + 1) * n_classes];
-                work.decided[row] = say == 0.0;
-                if say > 0.0 || i == 0 {
-                    add_share(votes, if say > 0.0 { say } else { 1.0 }, combined);
+            if block.step.tests(row) && !scratch.decided[row] {
+                let vote_weight = record.vote_weight();
+                let votes = &scratch.votes[row * n_classes..(row + 1) * n_classes];
+                scratch.decided[row] = vote_weight == 0.0;
+                if vote_weight > 0.0 || i == 0 {
+                    add_share(votes, if vote_weight > 0.0 { vote_weight } else { 1.0 }, combined);
                 }
             }
             if block.learnt.get(learnt) == Some(&row) {
-                let (weight, boost) = (block.step.weight(row), &mut work.boosts[learnt]);
+                let (weight, boost) = (block.step.weight(row), &mut scratch.boosts[learnt]);
                 total += weight;
-                let side = if work.again[row] == block.step.y[row] { &mut record.right } else { &mut record.wrong };
+                let side =
+                    if scratch.rechecked[row] == block.step.y[row] { &mut record.right } else { &mut record.wrong };
                 *side += *boost * weight;
                 *boost = (*boost * (total / (2.0 * *side))).min(f64::MAX / total.max(1.0));
                 learnt += 1;
@@ -102,34 +104,35 @@ impl OzaBoost {
     }
 }
 
-/// What a member makes of a block.
-struct Work {
-    /// With which weights it learns the rows.
+/// The results of a member for a block.
+struct Scratch {
+    /// Per row, the weight with which it learns.
     weights: Vec<f64>,
     votes: Vec<f64>,
-    again: Vec<i32>,
+    rechecked: Vec<i32>,
     /// Per learnt row, its weight for the next member.
     boosts: Vec<f64>,
-    /// Per row, whether no further member is asked.
+    /// Per row, whether no further member votes.
     decided: Vec<bool>,
 }
 
-impl Work {
+impl Scratch {
     fn new(block: &Block<'_>, n_classes: usize) -> Self {
         let n = block.step.y.len();
         Self {
             weights: vec![0.0; n],
             votes: vec![0.0; n * n_classes],
-            again: vec![ABSTAINED; n],
+            rechecked: vec![ABSTAINED; n],
             boosts: vec![1.0; block.learnt.len()],
             decided: vec![false; n],
         }
     }
 }
 
-/// A whole number with a Poisson distribution of any mean, by inversion of the row's draws.
+/// Returns a Poisson number of any mean, by inversion of the row's draws.
 ///
-/// Large means are added up of parts; beyond 10,000, where the deviation is below one in a hundred, it is the mean.
+/// Large means are split into parts; above 10,000, where the relative deviation is below 1%, the mean itself is
+/// returned.
 fn poisson(mean: f64, draws: Draws, row: u64) -> f64 {
     const LARGEST_PART: f64 = 50.0;
     if mean > 1e4 {
@@ -161,42 +164,41 @@ impl Learner for OzaBoost {
 
     fn vote(&self, x: &[f64], votes: &mut [f64]) {
         votes.fill(0.0);
-        let mut of_member = vec![0.0; votes.len()];
+        let mut member_votes = vec![0.0; votes.len()];
         for (i, (member, record)) in self.members.iter().zip(&self.records).enumerate() {
-            let say = record.say();
-            if say > 0.0 || i == 0 {
-                member.vote(x, &mut of_member);
-                add_share(&of_member, if say > 0.0 { say } else { 1.0 }, votes);
+            let vote_weight = record.vote_weight();
+            if vote_weight > 0.0 || i == 0 {
+                member.vote(x, &mut member_votes);
+                add_share(&member_votes, if vote_weight > 0.0 { vote_weight } else { 1.0 }, votes);
             }
-            if say == 0.0 {
+            if vote_weight == 0.0 {
                 return;
             }
         }
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
-        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
-        self.interleave(&step, &mut [ABSTAINED], None);
+        learn_by_interleaving(self, x, label, weight);
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
         let schema = self.members.schema.clone();
         let n_classes = schema.n_classes;
-        let mut scratch = vec![];
+        let mut vote_scratch = vec![];
         for_each_block(&schema, step, predictions, votes, |block, predictions, votes| {
-            scratch.resize(predictions.len() * n_classes, 0.0);
-            let combined = votes.unwrap_or(&mut scratch);
+            vote_scratch.resize(predictions.len() * n_classes, 0.0);
+            let combined = votes.unwrap_or(&mut vote_scratch);
             combined.fill(0.0);
-            let mut work = Work::new(block, n_classes);
+            let mut scratch = Scratch::new(block, n_classes);
             for i in 0..self.members.len() {
-                self.review(i, block, &mut work);
-                self.pass_on(i, block, &mut work, combined);
+                self.recheck_member(i, block, &mut scratch);
+                self.update_weights(i, block, &mut scratch, combined);
             }
             for &row in &block.learnt {
                 self.weight += block.step.weight(row);
             }
             self.members.n_learnt += block.learnt.len() as u64;
-            decide(n_classes, &block.step, combined, predictions);
+            predict_winners(n_classes, &block.step, combined, predictions);
         });
     }
 
@@ -205,7 +207,7 @@ impl Learner for OzaBoost {
     }
 
     fn n_bytes(&self) -> usize {
-        size_of::<Self>() + self.members.n_bytes() + self.records.capacity() * size_of::<Record>()
+        size_of::<Self>() + self.members.n_bytes() + self.records.capacity() * size_of::<MemberRecord>()
     }
 
     fn save(&self) -> Vec<u8> {
@@ -224,7 +226,7 @@ impl Learner for OzaBoost {
         let mut records = vec![0.0; 2 * members.len()];
         reader.f64s_into(&mut records)?;
         reader.finish()?;
-        self.records = records.chunks_exact(2).map(|pair| Record { right: pair[0], wrong: pair[1] }).collect();
+        self.records = records.chunks_exact(2).map(|pair| MemberRecord { right: pair[0], wrong: pair[1] }).collect();
         (self.members, self.weight) = (members, weight);
         Ok(())
     }
@@ -241,9 +243,9 @@ mod tests {
         for mean in [0.01, 0.7, 6.0, 49.0, 51.0, 700.0] {
             let n = 100_000;
             let values: Vec<f64> = (0..n).map(|row| poisson(mean, draws, row)).collect();
-            let found = values.iter().sum::<f64>() / n as f64;
-            let variance = values.iter().map(|value| (value - found).powi(2)).sum::<f64>() / n as f64;
-            assert!((found - mean).abs() < 5.0 * (mean / n as f64).sqrt(), "{mean}: {found}");
+            let sample_mean = values.iter().sum::<f64>() / n as f64;
+            let variance = values.iter().map(|value| (value - sample_mean).powi(2)).sum::<f64>() / n as f64;
+            assert!((sample_mean - mean).abs() < 5.0 * (mean / n as f64).sqrt(), "{mean}: {sample_mean}");
             assert!((variance / mean - 1.0).abs() < 5.0 * (1.0 / mean + 2.0).sqrt() / (n as f64).sqrt());
         }
         assert_eq!(poisson(1e9, draws, 0), 1e9);

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::*;
 use crate::detectors::{Adwin, Detector};
 use crate::learners::{
-    ABSTAINED, Factory, HoeffdingTreeOptions, Learner, Schema, Step, hoeffding_tree, naive_bayes, winner,
+    ABSTAINED, Factory, HoeffdingTreeOptions, Learner, Schema, Step, find_winner, hoeffding_tree, naive_bayes,
 };
 use crate::randomness::{Draws, Purpose};
 
@@ -13,16 +13,16 @@ fn schema() -> Schema {
     Schema { n_values: vec![0, 0, 3], n_classes: N_CLASSES }
 }
 
-/// Rows whose concept changes half-way, some of them without a label.
+/// Returns rows whose concept changes half-way, some of them without a label.
 fn rows(n: usize) -> (Vec<f64>, Vec<i32>) {
     let draws = Draws::new(7, Purpose::named("rows"), 0);
     let (mut x, mut y) = (vec![], vec![]);
     for row in 0..n {
-        let own = draws.within(row as u64);
-        let class = own.below(0, N_CLASSES as u64);
-        let shown = if row < n / 2 { class } else { (class + 1) % N_CLASSES as u64 };
-        x.extend([shown as f64 + own.uniform(1), own.uniform(2), shown as f64]);
-        y.push(if own.uniform(3) < 0.1 { -1 } else { class as i32 });
+        let row_draws = draws.within(row as u64);
+        let class = row_draws.below(0, N_CLASSES as u64);
+        let shifted = if row < n / 2 { class } else { (class + 1) % N_CLASSES as u64 };
+        x.extend([shifted as f64 + row_draws.uniform(1), row_draws.uniform(2), shifted as f64]);
+        y.push(if row_draws.uniform(3) < 0.1 { -1 } else { class as i32 });
     }
     (x, y)
 }
@@ -49,7 +49,7 @@ fn all(factory: &Arc<dyn Factory>) -> Vec<Box<dyn Learner>> {
     ]
 }
 
-/// The plain loop: every row is voted for, then learnt alone.
+/// Returns the votes of a plain loop: every row is voted for, then learnt alone.
 fn row_by_row(learner: &mut dyn Learner, x: &[f64], y: &[i32]) -> Vec<f64> {
     let d = schema().n_attributes();
     let mut votes = vec![0.0; y.len() * N_CLASSES];
@@ -63,7 +63,7 @@ fn row_by_row(learner: &mut dyn Learner, x: &[f64], y: &[i32]) -> Vec<f64> {
 }
 
 #[test]
-fn blocks_of_rows_are_the_same_as_row_by_row_through_drifts() {
+fn blocks_equal_row_by_row_across_drifts() {
     let (x, y) = rows(4_000);
     let step = Step { x: &x, y: &y, test: None, weight: None };
     for factory in [Arc::new(small_tree) as Arc<dyn Factory>, Arc::new(bayes)] {
@@ -72,14 +72,14 @@ fn blocks_of_rows_are_the_same_as_row_by_row_through_drifts() {
             let (mut predictions, mut votes) = (vec![0; y.len()], vec![f64::NAN; expected.len()]);
             whole.interleave(&step, &mut predictions, Some(&mut votes));
             assert!(expected.iter().zip(&votes).all(|(a, b)| a.to_bits() == b.to_bits()));
-            assert!(votes.chunks_exact(N_CLASSES).zip(&predictions).all(|(votes, &p)| winner(votes) == p));
+            assert!(votes.chunks_exact(N_CLASSES).zip(&predictions).all(|(votes, &p)| find_winner(votes) == p));
             assert_eq!(plain.save(), whole.save());
         }
     }
 }
 
 #[test]
-fn a_review_is_the_same_as_voting_learning_and_voting_again() {
+fn a_recheck_equals_voting_learning_and_voting_again() {
     let (x, y) = rows(3_000);
     let test: Vec<bool> = (0..y.len()).map(|row| row % 7 > 0).collect();
     let weight: Vec<f64> = (0..y.len()).map(|row| (row % 4) as f64).collect();
@@ -87,28 +87,28 @@ fn a_review_is_the_same_as_voting_learning_and_voting_again() {
     let d = schema().n_attributes();
     for build in [small_tree, bayes] {
         let (mut plain, mut whole) = (build(&schema(), 1).unwrap(), build(&schema(), 1).unwrap());
-        let (mut votes, mut again) = (vec![f64::NAN; y.len() * N_CLASSES], vec![0; y.len()]);
-        whole.review(&step, &mut votes, &mut again);
+        let (mut votes, mut rechecked) = (vec![f64::NAN; y.len() * N_CLASSES], vec![0; y.len()]);
+        whole.recheck(&step, &mut votes, &mut rechecked);
         let mut expected = [0.0; N_CLASSES];
         for (row, votes) in votes.chunks_exact(N_CLASSES).enumerate() {
-            let own = &x[row * d..(row + 1) * d];
+            let values = &x[row * d..(row + 1) * d];
             expected.fill(0.0);
             if test[row] {
-                plain.vote(own, &mut expected);
+                plain.vote(values, &mut expected);
             }
             assert_eq!(expected, votes);
             if step.weight(row) > 0.0 {
-                plain.learn(own, y[row] as usize, weight[row]);
+                plain.learn(values, y[row] as usize, weight[row]);
             }
-            plain.vote(own, &mut expected);
-            assert_eq!(again[row], if y[row] < 0 { ABSTAINED } else { winner(&expected) });
+            plain.vote(values, &mut expected);
+            assert_eq!(rechecked[row], if y[row] < 0 { ABSTAINED } else { find_winner(&expected) });
         }
         assert_eq!(plain.save(), whole.save());
     }
 }
 
 #[test]
-fn drifts_make_members_start_anew() {
+fn drifts_replace_members() {
     let (x, y) = rows(4_000);
     let factory: Arc<dyn Factory> = Arc::new(bayes);
     let fact = |learner: &dyn Learner, name| learner.facts().into_iter().find(|fact| fact.0 == name).unwrap().1;
@@ -121,7 +121,7 @@ fn drifts_make_members_start_anew() {
 }
 
 #[test]
-fn a_saved_ensemble_goes_on_and_damage_is_refused() {
+fn a_saved_ensemble_resumes_and_damaged_bytes_are_refused() {
     let (x, y) = rows(3_000);
     let half = y.len() / 2 * schema().n_attributes();
     let factory: Arc<dyn Factory> = Arc::new(small_tree);

@@ -1,37 +1,37 @@
-//! The Hoeffding adaptive tree: every node watches its error, and what errs more is grown anew.
+//! The Hoeffding adaptive tree: every node monitors its error, and a subtree whose error rises is replaced.
 //!
 //! A. Bifet and R. Gavaldà, Adaptive learning from evolving data streams, IDA 2009.
 
-use super::budget::Guest;
+use super::budget::WrapperMemory;
 use super::nodes::NO_NODE;
 use super::row_by_row::RowByRow;
 use super::{HoeffdingTree, Options};
 use crate::KernelError;
 use crate::adaptive_window::{AdaptiveWindow, Settings};
 use crate::codec::{Reader, Writer};
-use crate::learners::bayes::fit;
+use crate::learners::bayes::set_capacity;
 use crate::learners::rows::{Layout, Row};
-use crate::learners::{ABSTAINED, Learner, Schema, Step};
+use crate::learners::{ABSTAINED, Learner, Schema, Step, learn_by_interleaving};
 use crate::randomness::{Draws, Poisson, Purpose};
 
 const NAME: &str = "HoeffdingAdaptiveTree";
 const VERSION: u32 = 1;
-/// Two windows of more rows than this are compared.
-const LEAST_WIDTH: u64 = 300;
-/// The probability with which two error rates may be told apart wrongly.
+/// A node and its alternate are compared once both windows hold more rows than this.
+const MIN_WIDTH: u64 = 300;
+/// The probability of finding a difference between two equal error rates.
 const SWITCH_CONFIDENCE: f64 = 0.05;
-/// No window of up to 2^50 values holds more bytes than this on the heap: a bucket of 16 bytes has at most eight
-/// places on each of 48 levels.
-const MOST_BYTES_OF_WINDOW: usize = 64 * size_of::<Vec<u8>>() + 48 * 8 * 16;
+/// The most bytes that a window of up to 2^50 values holds on the heap: at most eight buckets of 16 bytes on each of 48
+/// levels.
+const MAX_WINDOW_BYTES: usize = 64 * size_of::<Vec<u8>>() + 48 * 8 * 16;
 
 /// The options of a Hoeffding adaptive tree, with MOA's defaults.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AdaptiveOptions {
-    /// Those of the tree itself.
+    /// The options of the tree itself.
     pub tree: Options,
-    /// The significance of a change of error.
+    /// The significance level of ADWIN for a change of error.
     pub delta: f64,
-    /// Whether leaves learn rows with random weights.
+    /// Whether leaves learn rows with Poisson weights.
     pub bootstrap: bool,
 }
 
@@ -47,58 +47,51 @@ impl AdaptiveOptions {
     }
 }
 
-/// A Hoeffding adaptive tree: a Hoeffding tree whose nodes watch their error with ADWIN.
+/// A Hoeffding adaptive tree: a Hoeffding tree whose nodes monitor their error with ADWIN.
 ///
-/// - Where the error of a node that has split rises, an alternate tree starts there and learns beside it. It takes the
-///   node's place once both have watched more than 300 rows and its error is lower by more than
-///   `sqrt(2 e (1 - e) ln(2 / 0.05) (1 / n + 1 / n'))`; it is dropped once it is higher by as much. Another rise
-///   starts the alternate anew.
+/// - When the error of a split node rises, an alternate tree starts there and learns beside it. It replaces the node
+///   once both have seen more than 300 rows and its error is lower by more than `sqrt(2 e (1 - e) ln(2 / 0.05) (1 / n +
+///   1 / n'))`; it is dropped once its error is higher by as much. Another rise restarts the alternate.
 /// - With `bootstrap` a leaf learns a row with its weight times a Poisson(1) number, or once where that is 0.
-/// - The tree stops growing, and starts no alternate, where it could then hold more than `max_bytes`.
+/// - The tree stops growing, and starts no alternates, where it could otherwise exceed `max_bytes`.
 #[derive(Debug, Clone)]
-pub struct HoeffdingAdaptiveTree<const L: usize> {
-    tree: HoeffdingTree<L>,
+pub struct HoeffdingAdaptiveTree<const V: usize> {
+    tree: HoeffdingTree<V>,
     options: AdaptiveOptions,
-    /// What watches the error of each node, from its first row on.
+    /// Per node, the window over its errors, from its first row on.
     windows: Vec<Option<AdaptiveWindow>>,
-    /// Per node the root of its alternate tree, or [`NO_NODE`].
+    /// Per node, the root of its alternate tree, or [`NO_NODE`].
     alternates: Vec<u32>,
     draws: Draws,
     poisson: Poisson,
-    /// How many rows it has learnt, and at how many leaves the one it learns now.
+    /// The number of rows learnt, and of leaves that have learnt the current row.
     n_learnt: u64,
     n_leaves: u64,
     n_switched: u64,
-    /// Whether nodes hang from nothing.
-    untidy: bool,
+    /// Whether there are nodes that no root reaches.
+    has_orphans: bool,
 }
 
-/// A Hoeffding adaptive tree that has seen nothing.
+/// Builds an untrained Hoeffding adaptive tree.
 ///
 /// # Errors
-/// [`KernelError::Option`] where an option is outside its range, or a single leaf does not fit into `max_bytes`.
+/// [`KernelError::Option`] if a single leaf does not fit into `max_bytes`.
 pub fn hoeffding_adaptive_tree(
     schema: Schema,
     options: AdaptiveOptions,
     seed: u64,
 ) -> Result<Box<dyn Learner>, KernelError> {
-    options.window().check()?;
-    Ok(match Layout::n_lanes(&schema, usize::MAX) {
-        1 => Box::new(HoeffdingAdaptiveTree::<1>::new(schema, options, seed)?),
-        2 => Box::new(HoeffdingAdaptiveTree::<2>::new(schema, options, seed)?),
-        3 => Box::new(HoeffdingAdaptiveTree::<3>::new(schema, options, seed)?),
-        _ => Box::new(HoeffdingAdaptiveTree::<4>::new(schema, options, seed)?),
-    })
+    let n_vectors = Layout::n_vectors(&schema, usize::MAX);
+    Ok(with_vectors!(n_vectors, V => Box::new(HoeffdingAdaptiveTree::<V>::new(schema, options, seed)?)))
 }
 
-impl<const L: usize> HoeffdingAdaptiveTree<L> {
+impl<const V: usize> HoeffdingAdaptiveTree<V> {
     fn new(schema: Schema, options: AdaptiveOptions, seed: u64) -> Result<Self, KernelError> {
-        options.tree.check()?;
         let mut tree = HoeffdingTree::new(schema, options.tree);
         let poisson = Poisson::new(1.0)?;
-        tree.guest = Guest {
-            bytes: size_of::<Self>() - size_of::<HoeffdingTree<L>>() + poisson.n_bytes(),
-            bytes_per_node: size_of::<Option<AdaptiveWindow>>() + size_of::<u32>() + MOST_BYTES_OF_WINDOW,
+        tree.wrapper = WrapperMemory {
+            bytes: size_of::<Self>() - size_of::<HoeffdingTree<V>>() + poisson.n_bytes(),
+            bytes_per_node: size_of::<Option<AdaptiveWindow>>() + size_of::<u32>() + MAX_WINDOW_BYTES,
         };
         tree.check_budget()?;
         let mut learner = Self {
@@ -111,23 +104,24 @@ impl<const L: usize> HoeffdingAdaptiveTree<L> {
             n_learnt: 0,
             n_leaves: 0,
             n_switched: 0,
-            untidy: false,
+            has_orphans: false,
         };
-        learner.follow_nodes();
+        learner.resize_to_nodes();
         Ok(learner)
     }
 
-    /// Give each node that is new its place.
-    fn follow_nodes(&mut self) {
+    /// Adds entries for new nodes.
+    fn resize_to_nodes(&mut self) {
         let n = self.tree.nodes.len();
-        fit(&mut self.windows, n);
-        fit(&mut self.alternates, n);
+        set_capacity(&mut self.windows, n);
+        set_capacity(&mut self.alternates, n);
         self.windows.resize_with(n, || None);
         self.alternates.resize(n, NO_NODE);
     }
 
-    /// Learn a row at the leaf below a node, and at all alternates on the way; what the leaf predicted before.
-    fn learn_below(&mut self, start: u32, x: &[f64], row: Row<'_, L>, label: i32, weight: f64) -> i32 {
+    /// Learns a row at the leaf below a node and at all alternates on the path; returns the leaf's prediction before
+    /// learning.
+    fn learn_below(&mut self, start: u32, x: &[f64], row: Row<'_, V>, label: i32, weight: f64) -> i32 {
         let (mut path, mut node) = (vec![], start);
         while self.tree.nodes.leaf(node).is_none() {
             path.push(node);
@@ -136,9 +130,9 @@ impl<const L: usize> HoeffdingAdaptiveTree<L> {
         let predicted = self.learn_at_leaf(node, row, label, weight);
         let error = f64::from(u8::from(predicted != label));
         for node in path {
-            if self.errs_more(node, error) {
+            if self.update_error(node, error) {
                 self.start_alternate(node);
-            } else if self.alternates[node as usize] != NO_NODE && self.compare(node) {
+            } else if self.alternates[node as usize] != NO_NODE && self.compare_with_alternate(node) {
                 self.learn_below(node, x, row, label, weight);
                 break;
             }
@@ -150,63 +144,64 @@ impl<const L: usize> HoeffdingAdaptiveTree<L> {
         predicted
     }
 
-    /// Learn a row at a leaf; what it predicted before.
-    fn learn_at_leaf(&mut self, node: u32, row: Row<'_, L>, label: i32, weight: f64) -> i32 {
+    /// Learns a row at a leaf; returns its prediction before learning.
+    fn learn_at_leaf(&mut self, node: u32, row: Row<'_, V>, label: i32, weight: f64) -> i32 {
         let leaf = self.tree.nodes.leaf(node).unwrap_or(0);
         let draw = self.draws.within(self.n_learnt).at(self.n_leaves);
         self.n_leaves += 1;
         let times = if self.options.bootstrap { self.poisson.quantile(draw).max(1) } else { 1 };
         let predicted = self.tree.step_at_leaf(node, leaf, row, label, weight * f64::from(times));
-        self.errs_more(node, f64::from(u8::from(predicted != label)));
+        self.update_error(node, f64::from(u8::from(predicted != label)));
         if self.tree.nodes.len() > self.windows.len() {
-            // A node that has split watches the error of its branches, not that of the leaf it was.
+            // A node that has split monitors the error of its branches, not of the leaf it was.
             self.windows[node as usize] = None;
-            self.follow_nodes();
+            self.resize_to_nodes();
         }
         predicted
     }
 
-    /// Tell a node of an error; whether its error has risen.
-    fn errs_more(&mut self, node: u32, error: f64) -> bool {
+    /// Adds an error to the window of a node; returns whether its error has risen.
+    fn update_error(&mut self, node: u32, error: f64) -> bool {
         let window = &mut self.windows[node as usize];
         if window.is_none() {
             *window = AdaptiveWindow::new(self.options.window()).ok();
         }
         let Some(window) = window else { return false };
-        let before = mean(window);
-        window.extend([error].into_iter(), &mut ()) > 0 && mean(window) >= before
+        let before = window.mean();
+        window.extend([error].into_iter(), &mut ()) > 0 && window.mean() >= before
     }
 
-    /// Start an alternate tree at a node, in the place of the one it may have.
+    /// Starts an alternate tree at a node, replacing any other.
     fn start_alternate(&mut self, node: u32) {
         if self.tree.make_room(1, 1) {
-            self.untidy |= self.alternates[node as usize] != NO_NODE;
+            self.has_orphans |= self.alternates[node as usize] != NO_NODE;
             let leaf = self.tree.models.len();
             self.tree.models.push(&vec![0.0; self.tree.schema.n_classes], ABSTAINED);
             self.alternates[node as usize] = self.tree.nodes.push_root(leaf, node);
-            self.follow_nodes();
+            self.resize_to_nodes();
         }
     }
 
-    /// Compare a node with its alternate tree, and keep one of them where they differ; whether it is the alternate.
-    fn compare(&mut self, node: u32) -> bool {
+    /// Compares a node with its alternate tree and keeps the better one if they differ; returns whether that is the
+    /// alternate.
+    fn compare_with_alternate(&mut self, node: u32) -> bool {
         let alternate = self.alternates[node as usize];
         let [Some(old), Some(new)] = [node, alternate].map(|node| self.windows[node as usize].as_ref()) else {
             return false;
         };
-        if old.width() <= LEAST_WIDTH || new.width() <= LEAST_WIDTH {
+        if old.width() <= MIN_WIDTH || new.width() <= MIN_WIDTH {
             return false;
         }
-        let (error, n) = (mean(old), 1.0 / old.width() as f64 + 1.0 / new.width() as f64);
+        let (error, n) = (old.mean(), 1.0 / old.width() as f64 + 1.0 / new.width() as f64);
         let bound = (2.0 * error * (1.0 - error) * (2.0 / SWITCH_CONFIDENCE).ln() * n).sqrt();
-        let gain = error - mean(new);
+        let gain = error - new.mean();
         if gain.abs() <= bound {
             return false;
         }
-        self.untidy = true;
+        self.has_orphans = true;
         self.alternates[node as usize] = NO_NODE;
         if gain > 0.0 {
-            self.tree.nodes.graft(node, alternate);
+            self.tree.nodes.replace_subtree(node, alternate);
             self.windows[node as usize] = self.windows[alternate as usize].take();
             self.alternates[node as usize] = self.alternates[alternate as usize];
             self.n_switched += 1;
@@ -214,42 +209,37 @@ impl<const L: usize> HoeffdingAdaptiveTree<L> {
         gain > 0.0
     }
 
-    /// Drop what hangs from nothing.
-    fn tidy(&mut self) {
+    /// Drops nodes that no root reaches.
+    fn drop_orphans(&mut self) {
         let (order, alternates) = self.tree.nodes.compact(&self.alternates);
         self.windows = order.iter().map(|&old| self.windows[old as usize].take()).collect();
         self.alternates = alternates;
         self.tree.drop_unused_models();
-        self.untidy = false;
+        self.has_orphans = false;
     }
 }
 
-/// The mean of a window; 0 where it is empty.
-fn mean(window: &AdaptiveWindow) -> f64 {
-    if window.width() > 0 { window.total() / window.width() as f64 } else { 0.0 }
-}
-
-impl<const L: usize> RowByRow<L> for HoeffdingAdaptiveTree<L> {
-    fn tree(&mut self) -> &mut HoeffdingTree<L> {
+impl<const V: usize> RowByRow<V> for HoeffdingAdaptiveTree<V> {
+    fn tree(&mut self) -> &mut HoeffdingTree<V> {
         &mut self.tree
     }
 
-    fn step(&mut self, x: &[f64], row: Row<'_, L>, label: i32, weight: f64) -> i32 {
+    fn step(&mut self, x: &[f64], row: Row<'_, V>, label: i32, weight: f64) -> i32 {
         if weight <= 0.0 {
-            let (node, leaf) = self.tree.leaf_from(0, x);
+            let (node, leaf) = self.tree.find_leaf(0, x);
             return self.tree.step_at_leaf(node, leaf, row, label, 0.0);
         }
         self.n_leaves = 0;
         let predicted = self.learn_below(0, x, row, label, weight);
         self.n_learnt += 1;
-        if self.untidy {
-            self.tidy();
+        if self.has_orphans {
+            self.drop_orphans();
         }
         predicted
     }
 }
 
-impl<const L: usize> Learner for HoeffdingAdaptiveTree<L> {
+impl<const V: usize> Learner for HoeffdingAdaptiveTree<V> {
     fn schema(&self) -> &Schema {
         &self.tree.schema
     }
@@ -263,8 +253,7 @@ impl<const L: usize> Learner for HoeffdingAdaptiveTree<L> {
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
-        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
-        self.interleave_rows(&step, &mut [ABSTAINED], None);
+        learn_by_interleaving(self, x, label, weight);
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
@@ -272,7 +261,7 @@ impl<const L: usize> Learner for HoeffdingAdaptiveTree<L> {
     }
 
     fn facts(&self) -> Vec<(&'static str, u64)> {
-        let (n_nodes, n_leaves, depth) = self.tree.nodes.size();
+        let (n_nodes, n_leaves, depth) = self.tree.nodes.count_reachable();
         let n_alternates = self.alternates.iter().filter(|&&root| root != NO_NODE).count() as u64;
         vec![
             ("n_nodes", n_nodes),
@@ -285,7 +274,7 @@ impl<const L: usize> Learner for HoeffdingAdaptiveTree<L> {
 
     fn n_bytes(&self) -> usize {
         let on_heap = |window: &AdaptiveWindow| window.n_bytes() - size_of::<AdaptiveWindow>();
-        size_of::<Self>() - size_of::<HoeffdingTree<L>>()
+        size_of::<Self>() - size_of::<HoeffdingTree<V>>()
             + self.tree.n_bytes()
             + self.windows.capacity() * size_of::<Option<AdaptiveWindow>>()
             + self.alternates.capacity() * size_of::<u32>()
@@ -313,9 +302,9 @@ impl<const L: usize> Learner for HoeffdingAdaptiveTree<L> {
         loaded.draws = self.draws;
         (loaded.n_learnt, loaded.n_switched) = (reader.u64()?, reader.u64()?);
         loaded.alternates = reader.u64s()?.into_iter().map(|root| root as u32).collect();
-        // An alternate comes after its node, so that no tree is its own alternate.
+        // The root of an alternate comes after its node, so that no tree is its own alternate.
         if (0..).zip(&loaded.alternates).any(|(node, &root)| root <= node) {
-            return Err(reader.error("an alternate has no such root"));
+            return Err(reader.error("an alternate tree has an invalid root"));
         }
         let fresh = AdaptiveWindow::new(self.options.window())?;
         loaded.windows = (0..loaded.alternates.len())
@@ -327,9 +316,9 @@ impl<const L: usize> Learner for HoeffdingAdaptiveTree<L> {
         loaded.tree.load_nodes(&mut reader, &roots, &mut leaves)?;
         leaves.check(&reader)?;
         if loaded.tree.nodes.len() != loaded.windows.len() || loaded.tree.frozen.len() > 0 {
-            return Err(reader.error("its nodes are not those it watches"));
+            return Err(reader.error("the numbers of nodes differ"));
         }
-        loaded.follow_nodes();
+        loaded.resize_to_nodes();
         if loaded.n_bytes() > self.options.tree.max_bytes {
             return Err(reader.error("it is larger than max_bytes"));
         }

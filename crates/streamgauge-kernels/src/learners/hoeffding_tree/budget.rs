@@ -1,56 +1,58 @@
-//! How a tree keeps to its memory: the leaves that promise least are frozen, and thawed when they promise more.
+//! The memory limit of a tree: the least promising leaves are frozen, and thawed when they become promising.
 //!
-//! What a leaf promises is the weight of the rows that its majority class gets wrong: as much could be won by
-//! splitting it. A frozen leaf knows the weights of its classes alone. It goes on counting them and predicts the
-//! majority. Leaves are ranked anew at every split of a full tree, and now and then where rows come to frozen ones.
+//! A leaf is as promising as the weight of the rows that its majority class gets wrong: a split could gain that much. A
+//! frozen leaf keeps only the weights of its classes; it updates them and predicts the majority. Leaves are ranked at
+//! every split of a full tree, and from time to time while rows reach frozen leaves.
 
 use super::HoeffdingTree;
-use super::frozen::Frozen;
-use super::nodes::FROZEN;
-use super::screen::Screen;
+use super::frozen_leaves::FrozenLeaves;
+use super::grow::renumber;
+use super::nodes::FIRST_FROZEN;
+use super::screen::SplitScreener;
 use super::split::Candidate;
 use crate::KernelError;
+use crate::learners::bayes::grown_capacity;
 use crate::learners::rows::BLOCK;
 
-/// One in so many nodes is planned for in advance, so that memory is not moved at every split.
-const SPARE: usize = 16;
-/// Leaves are ranked anew once frozen leaves have learnt this many rows per leaf.
+/// One node in this many is allocated in advance, so that memory is not moved at every split.
+const SPARE_DIVISOR: usize = 16;
+/// Leaves are ranked again once frozen leaves have learnt this many rows per leaf.
 const ROWS_BEFORE_RANKING: f64 = 4.0;
 
-/// What another learner that stands on a tree holds beside it. Nothing is then frozen: the tree stops growing.
+/// The memory of a learner that wraps a tree. Such a tree freezes no leaves: it stops growing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Guest {
-    /// The bytes it holds whatever the size of the tree.
+pub(super) struct WrapperMemory {
+    /// The bytes held whatever the size of the tree.
     pub bytes: usize,
-    /// The most bytes it holds per node.
+    /// The most bytes held per node.
     pub bytes_per_node: usize,
 }
 
-impl<const L: usize> HoeffdingTree<L> {
-    /// The bytes it would hold with so many nodes, active leaves and frozen ones.
-    fn bytes_of(&self, n_nodes: usize, n_active: usize, n_frozen: usize) -> usize {
+impl<const V: usize> HoeffdingTree<V> {
+    /// Returns the bytes held with the given numbers of nodes, active leaves and frozen leaves.
+    fn bytes_for(&self, n_nodes: usize, n_active: usize, n_frozen: usize) -> usize {
         self.fixed_bytes()
-            + self.nodes.bytes_of(n_nodes)
-            + n_active * self.models.bytes_of_one(self.guest != Guest::default())
-            + n_frozen * Frozen::bytes_of_one(self.schema.n_classes)
-            + n_nodes * self.guest.bytes_per_node
+            + self.nodes.bytes_for(n_nodes)
+            + n_active * self.models.bytes_per_entry(self.wrapper != WrapperMemory::default())
+            + n_frozen * FrozenLeaves::bytes_per_entry(self.schema.n_classes)
+            + n_nodes * self.wrapper.bytes_per_node
     }
 
-    /// The bytes it holds whatever its size.
+    /// Returns the bytes held whatever the number of nodes.
     fn fixed_bytes(&self) -> usize {
         size_of::<Self>()
             + 4 * self.schema.n_values.capacity()
             + self.models.layout().n_bytes()
-            + self.bytes_of_rows
+            + self.row_bytes
             + BLOCK * self.schema.n_classes * size_of::<f64>()
-            + Screen::bytes_of(self.models.layout().numeric.len())
-            + self.guest.bytes
+            + SplitScreener::bytes_for(self.models.layout().numeric.len())
+            + self.wrapper.bytes
     }
 
-    /// Check that it can hold a leaf at all.
+    /// Checks that a single leaf fits into the limit.
     pub(super) fn check_budget(&self) -> Result<(), KernelError> {
-        let gaps = self.models.bytes_of_one(true) - self.models.bytes_of_one(false);
-        let least = self.bytes_of(1, 1, 0) + gaps;
+        let missing_bytes = self.models.bytes_per_entry(true) - self.models.bytes_per_entry(false);
+        let least = self.bytes_for(1, 1, 0) + missing_bytes;
         if least <= self.options.max_bytes {
             return Ok(());
         }
@@ -58,56 +60,57 @@ impl<const L: usize> HoeffdingTree<L> {
         Err(KernelError::Option { option: "max_bytes", found, expected: "a tree needs room for a leaf" })
     }
 
-    /// Make room for the branches of a split; where the leaf is to be found then, `None` where there is no room.
+    /// Makes room for the branches of a split; returns the new number of the leaf, `None` if there is no room.
     pub(super) fn make_room_to_split(&mut self, node: u32, leaf: usize, candidate: Candidate) -> Option<usize> {
         let n_branches = candidate.test.n_branches();
         if self.make_room(n_branches, n_branches - 1) {
             return Some(leaf);
         }
-        let may_freeze = self.guest == Guest::default();
+        let may_freeze = self.wrapper == WrapperMemory::default();
         if may_freeze && self.rank_leaves(Some(node), n_branches, false) { self.nodes.leaf(node) } else { None }
     }
 
-    /// Make room for more nodes and models where nothing need be frozen for it; false where that cannot be.
+    /// Makes room for more nodes and models without freezing leaves; returns false if that is impossible.
     pub(super) fn make_room(&mut self, more_nodes: usize, more_models: usize) -> bool {
         let (n_nodes, n_models) = (self.nodes.len() + more_nodes, self.models.len() + more_models);
-        if self.frozen.len() > 0 || self.bytes_of(n_nodes, n_models, 0) > self.options.max_bytes {
+        if self.frozen.len() > 0 || self.bytes_for(n_nodes, n_models, 0) > self.options.max_bytes {
             return false;
         }
-        self.frozen.fit(0);
-        // Columns grow with room to spare unless that is too much.
-        let spare = |n: usize| n + n / 4 + 1;
-        if self.bytes_of(spare(n_nodes), spare(n_models), 0) > self.options.max_bytes {
-            self.models.fit(n_models);
-            self.nodes.fit(n_nodes);
+        self.frozen.set_capacity(0);
+        // Columns grow with spare capacity unless that exceeds the limit. The quarter of a column of several values per
+        // model may be one value more than a quarter of the models.
+        let spare = |n: usize| grown_capacity(n) + 1;
+        if self.bytes_for(spare(n_nodes), spare(n_models), 0) > self.options.max_bytes {
+            self.models.set_capacity(n_models);
+            self.nodes.set_capacity(n_nodes);
         }
         true
     }
 
-    /// Make room for the weights of columns, which are kept from the first row with a gap on.
+    /// Makes room for the weights of columns, which are kept from the first row with missing values on.
     #[cold]
     #[inline(never)]
-    pub(super) fn make_room_for_gaps(&mut self) {
+    pub(super) fn make_room_for_missing(&mut self) {
         let (n_nodes, n_active, n_frozen) = (self.nodes.len(), self.models.len(), self.frozen.len());
-        let gaps = n_active * (self.models.bytes_of_one(true) - self.models.bytes_of_one(false));
-        if self.bytes_of(n_nodes, n_active, n_frozen) + gaps > self.options.max_bytes {
+        let missing_bytes = n_active * (self.models.bytes_per_entry(true) - self.models.bytes_per_entry(false));
+        if self.bytes_for(n_nodes, n_active, n_frozen) + missing_bytes > self.options.max_bytes {
             self.rank_leaves(None, 0, true);
         } else {
-            self.models.fit(n_active);
-            self.nodes.fit(n_nodes);
-            self.frozen.fit(n_frozen);
+            self.models.set_capacity(n_active);
+            self.nodes.set_capacity(n_nodes);
+            self.frozen.set_capacity(n_frozen);
         }
     }
 
-    /// Keep as many leaves active as fit, those that promise most, when `splitting` gets so many branches.
+    /// Keeps the most promising leaves active, as many as fit when `splitting` gets `n_branches` branches.
     ///
-    /// False where not all of the branches would fit; nothing has then changed.
-    fn rank_leaves(&mut self, splitting: Option<u32>, n_branches: usize, with_gaps: bool) -> bool {
-        self.since_ranking = 0.0;
+    /// Returns false, and changes nothing, if not all branches would fit.
+    fn rank_leaves(&mut self, splitting: Option<u32>, n_branches: usize, with_missing: bool) -> bool {
+        self.weight_since_ranking = 0.0;
         let n_nodes = self.nodes.len() + n_branches;
         let n_leaves = self.models.len() + self.frozen.len() + n_branches - usize::from(splitting.is_some());
-        let plan = [n_nodes / SPARE, 0].into_iter().find_map(|spare| {
-            let n_active = self.most_active(n_nodes + spare, n_leaves + spare, with_gaps)?.min(n_leaves);
+        let plan = [n_nodes / SPARE_DIVISOR, 0].into_iter().find_map(|spare| {
+            let n_active = self.max_active_leaves(n_nodes + spare, n_leaves + spare, with_missing)?.min(n_leaves);
             (n_active >= n_branches.max(1)).then_some((n_active, spare))
         });
         let Some((n_active, spare)) = plan else { return false };
@@ -115,34 +118,36 @@ impl<const L: usize> HoeffdingTree<L> {
             .nodes
             .leaves()
             .filter(|&(node, _)| Some(node) != splitting)
-            .map(|(node, leaf)| (self.promise(leaf), node, leaf))
+            .map(|(node, leaf)| (self.misclassified_weight(leaf), node, leaf))
             .collect();
-        // Of equals those stay active that are.
+        // Of equals, active leaves stay active.
         others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.2.cmp(&b.2)));
         let (active, rest) = others.split_at((n_active - n_branches).min(others.len()));
-        let to_freeze: Vec<(u32, usize)> = rest.iter().filter(|leaf| leaf.2 < FROZEN).map(|l| (l.1, l.2)).collect();
-        let to_thaw: Vec<(u32, usize)> = active.iter().filter(|leaf| leaf.2 >= FROZEN).map(|l| (l.1, l.2)).collect();
+        let to_freeze: Vec<(u32, usize)> =
+            rest.iter().filter(|leaf| leaf.2 < FIRST_FROZEN).map(|l| (l.1, l.2)).collect();
+        let to_thaw: Vec<(u32, usize)> =
+            active.iter().filter(|leaf| leaf.2 >= FIRST_FROZEN).map(|l| (l.1, l.2)).collect();
         if !to_freeze.is_empty() {
             self.freeze(&to_freeze);
         }
         if !to_thaw.is_empty() {
             self.thaw(&to_thaw);
         }
-        self.models.fit(n_active);
-        self.frozen.fit(n_leaves - n_active + spare);
-        self.nodes.fit(n_nodes + spare);
+        self.models.set_capacity(n_active);
+        self.frozen.set_capacity(n_leaves - n_active + spare);
+        self.nodes.set_capacity(n_nodes + spare);
         true
     }
 
-    /// How many of so many leaves can be active; `None` where they do not fit even when all are frozen.
-    fn most_active(&self, n_nodes: usize, n_leaves: usize, with_gaps: bool) -> Option<usize> {
-        let frozen = Frozen::bytes_of_one(self.schema.n_classes);
-        let left = self.options.max_bytes.checked_sub(self.bytes_of(n_nodes, 0, n_leaves))?;
-        Some(left / (self.models.bytes_of_one(with_gaps) - frozen))
+    /// Returns how many of `n_leaves` leaves can be active; `None` if they do not fit even when all are frozen.
+    fn max_active_leaves(&self, n_nodes: usize, n_leaves: usize, with_missing: bool) -> Option<usize> {
+        let frozen = FrozenLeaves::bytes_per_entry(self.schema.n_classes);
+        let left = self.options.max_bytes.checked_sub(self.bytes_for(n_nodes, 0, n_leaves))?;
+        Some(left / (self.models.bytes_per_entry(with_missing) - frozen))
     }
 
-    /// The weight of the rows that the majority class of a leaf gets wrong.
-    fn promise(&self, leaf: usize) -> f64 {
+    /// Returns the weight of the rows that the majority class of a leaf gets wrong.
+    fn misclassified_weight(&self, leaf: usize) -> f64 {
         let wrong = |weights: &mut dyn Iterator<Item = f64>| {
             let (mut total, mut most) = (0.0, 0.0_f64);
             for weight in weights {
@@ -151,61 +156,56 @@ impl<const L: usize> HoeffdingTree<L> {
             }
             total - most
         };
-        match leaf.checked_sub(FROZEN) {
+        match leaf.checked_sub(FIRST_FROZEN) {
             Some(frozen) => wrong(&mut self.frozen.weights(frozen).iter().copied()),
             None => wrong(&mut self.models.weights(leaf)),
         }
     }
 
-    /// Freeze leaves: only the weights of their classes are kept.
+    /// Freezes leaves, keeping only the weights of their classes.
     fn freeze(&mut self, leaves: &[(u32, usize)]) {
         let mut kept = vec![true; self.models.len()];
         let weights: Vec<Vec<f64>> = leaves.iter().map(|&(_, leaf)| self.models.weights(leaf).collect()).collect();
-        let majorities: Vec<i32> = leaves.iter().map(|&(_, leaf)| self.models.site(leaf).majority).collect();
+        let majorities: Vec<i32> = leaves.iter().map(|&(_, leaf)| self.models.summary(leaf).majority).collect();
         for &(_, leaf) in leaves {
             kept[leaf] = false;
         }
-        // What is given up makes room for what is taken up.
+        // Models are dropped first, to free the memory that frozen leaves need.
         self.retain_models(&kept);
-        self.frozen.fit(self.frozen.len() + leaves.len());
+        self.frozen.set_capacity(self.frozen.len() + leaves.len());
         for ((&(node, _), weights), majority) in leaves.iter().zip(&weights).zip(majorities) {
-            self.nodes.set_leaf(node, FROZEN + self.frozen.len());
+            self.nodes.set_leaf(node, FIRST_FROZEN + self.frozen.len());
             self.frozen.push(weights, majority);
         }
     }
 
-    /// Let frozen leaves learn again, from the weights of their classes on.
+    /// Makes frozen leaves active again, starting from the weights of their classes.
     fn thaw(&mut self, leaves: &[(u32, usize)]) {
         let mut kept = vec![true; self.frozen.len()];
-        self.models.fit(self.models.len() + leaves.len());
+        self.models.set_capacity(self.models.len() + leaves.len());
         for &(node, leaf) in leaves {
-            kept[leaf - FROZEN] = false;
+            kept[leaf - FIRST_FROZEN] = false;
             self.nodes.set_leaf(node, self.models.len());
-            self.models.push(self.frozen.weights(leaf - FROZEN), self.frozen.majority(leaf - FROZEN));
+            self.models.push(self.frozen.weights(leaf - FIRST_FROZEN), self.frozen.majority(leaf - FIRST_FROZEN));
         }
-        let mut n_kept = 0;
-        let number = |&kept: &bool| {
-            n_kept += usize::from(kept);
-            n_kept.wrapping_add(FROZEN - 1)
-        };
-        let numbers: Vec<usize> = kept.iter().map(number).collect();
+        let numbers = renumber(&kept);
         self.frozen.retain(&kept);
-        let rest: Vec<(u32, usize)> = self.nodes.leaves().filter(|&(_, leaf)| leaf >= FROZEN).collect();
+        let rest: Vec<(u32, usize)> = self.nodes.leaves().filter(|&(_, leaf)| leaf >= FIRST_FROZEN).collect();
         for (node, leaf) in rest {
-            self.nodes.set_leaf(node, numbers[leaf - FROZEN]);
+            self.nodes.set_leaf(node, FIRST_FROZEN + numbers[leaf - FIRST_FROZEN]);
         }
     }
 
-    /// Predict a row at a frozen leaf, then count it where its weight is above 0.
+    /// Predicts a row at a frozen leaf, then counts it if its weight is above 0.
     #[cold]
     #[inline(never)]
     pub(super) fn step_frozen(&mut self, leaf: usize, label: i32, weight: f64) -> i32 {
-        let majority = self.frozen.majority(leaf - FROZEN);
+        let majority = self.frozen.majority(leaf - FIRST_FROZEN);
         if weight > 0.0 {
-            self.frozen.count(leaf - FROZEN, label as usize, weight);
-            self.since_ranking += weight;
+            self.frozen.count(leaf - FIRST_FROZEN, label as usize, weight);
+            self.weight_since_ranking += weight;
             let n_leaves = self.models.len() + self.frozen.len();
-            if self.since_ranking >= self.options.grace_period + ROWS_BEFORE_RANKING * n_leaves as f64 {
+            if self.weight_since_ranking >= self.options.grace_period + ROWS_BEFORE_RANKING * n_leaves as f64 {
                 self.rank_leaves(None, 0, false);
             }
         }

@@ -1,4 +1,4 @@
-//! What makes a split good.
+//! Split criteria.
 
 use std::f64::consts::LN_2;
 
@@ -6,33 +6,34 @@ use crate::learners::vector_math::x_ln_x;
 
 pub(super) mod hellinger;
 
-/// What makes a split good.
+/// The merit of a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SplitCriterion {
-    /// How much it lowers the entropy of the classes.
+    /// The decrease in the entropy of the classes.
     InfoGain,
-    /// How much it lowers the chance that two rows of a branch are of different classes.
+    /// The decrease in the probability that two rows of a branch have different classes.
     Gini,
-    /// How far apart the distributions of an attribute in two classes are, whatever the weights of the classes.
+    /// The distance between the distributions of an attribute in two classes, whatever the weights of the classes.
     ///
-    /// A numeric attribute is judged by the Hellinger distance of its normal distributions, and split where the
-    /// distance of the shares below and above is greatest. Of several classes the mean over their pairs counts.
+    /// A numeric attribute is ranked by the Hellinger distance of its normal distributions, and split where the
+    /// distance between the shares below and above is greatest. For more than two classes it is the mean over all
+    /// pairs.
     Hellinger,
 }
 
 impl SplitCriterion {
-    /// The unit in which merits are counted: entropies are in nats, and a bound on them in bits.
+    /// Returns the factor that converts a bound into the unit of merits: entropies are in nats, their bound is in bits.
     #[inline(always)]
     pub(super) fn unit(self) -> f64 {
         if self == Self::InfoGain { LN_2 } else { 1.0 }
     }
 
-    /// By how much merits can differ, in bits where they are entropies, with `n_classes` up to the last one seen.
+    /// Returns the range of merits, in bits for entropies, with `n_classes` up to the last class seen.
     pub(super) fn range(self, n_classes: usize) -> f64 {
         if self == Self::InfoGain { (n_classes.max(2) as f64).log2() } else { 1.0 }
     }
 
-    /// The merit of no split, of the weights of the classes.
+    /// Returns the merit of not splitting, for the given weights of the classes.
     pub(super) fn merit_unsplit(self, weights: impl Iterator<Item = f64>) -> f64 {
         match self {
             Self::InfoGain => InfoGain::merit_unsplit(weights),
@@ -42,16 +43,16 @@ impl SplitCriterion {
     }
 }
 
-/// A criterion that adds up over branches: the merit of a split is the sum over its branches of
-/// `branch(sum of term(weight of a class), weight of the branch)`, over the weight of all.
+/// A criterion that is a sum over branches: the merit of a split is the sum of `branch(sum of term(weight of a class),
+/// weight of the branch)` over its branches, divided by the total weight.
 pub(super) trait Impurity {
-    /// What a class adds to its branch.
+    /// Returns the contribution of a class to its branch.
     fn term(weight: f64) -> f64;
 
-    /// What a branch adds.
+    /// Returns the contribution of a branch.
     fn branch(sum: f64, weight: f64) -> f64;
 
-    /// The merit of no split.
+    /// Returns the merit of not splitting.
     fn merit_unsplit(weights: impl Iterator<Item = f64>) -> f64 {
         let (mut sum, mut total) = (0.0, 0.0);
         for weight in weights {
@@ -77,7 +78,7 @@ impl Impurity for InfoGain {
     }
 }
 
-/// The chance that two rows are of the same class.
+/// The probability that two rows have the same class.
 pub(super) struct Gini;
 
 impl Impurity for Gini {

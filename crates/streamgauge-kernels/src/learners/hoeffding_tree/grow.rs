@@ -1,68 +1,68 @@
-//! How a leaf becomes a node.
+//! Attempts to split a leaf.
 
 use super::HoeffdingTree;
 use super::criterion::SplitCriterion;
-use super::nodes::FROZEN;
-use super::screen::Glance;
-use super::split::{self, Candidate, Judge};
+use super::nodes::FIRST_FROZEN;
+use super::screen::SplitScreen;
+use super::split::{self, Candidate, SplitEvaluator};
 use crate::dispatch;
-use crate::learners::rows::Place;
+use crate::learners::rows::Slot;
 
-/// A split that leads by enough.
+/// A split that leads by more than the bound.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Split {
-    candidate: Candidate,
-    /// With less merit, other splits of the leaf have no chance.
-    least: f64,
+    pub candidate: Candidate,
+    /// Attributes whose merit is lower than this are poor.
+    pub least: f64,
 }
 
-impl<const L: usize> HoeffdingTree<L> {
-    /// Split a leaf if its best split leads by enough.
+impl<const V: usize> HoeffdingTree<V> {
+    /// Splits a leaf if its best split leads by more than the bound.
     pub(super) fn attempt_to_split(&mut self, node: u32, leaf: usize) {
         if let Some(split) = self.find_split(leaf) {
-            self.carry_out(node, leaf, split);
+            self.apply_split(node, leaf, split);
         }
     }
 
-    /// The best split of a leaf, where it leads by enough.
+    /// Returns the best split of a leaf if it leads by more than the bound.
     #[cold]
     #[inline(never)]
     pub(super) fn find_split(&mut self, leaf: usize) -> Option<Split> {
-        self.models.site_mut(leaf).since = 0.0;
-        let bound = self.bound(leaf)?;
+        self.models.summary_mut(leaf).since = 0.0;
+        let bound = self.split_bound(leaf)?;
         let tie = bound < self.options.tie_threshold * self.options.split_criterion.unit();
-        let glance = self.glance(leaf, if tie { None } else { Some(bound) });
-        if glance == Glance::NotYet {
+        let screen = self.screen_splits(leaf, if tie { None } else { Some(bound) });
+        if screen == SplitScreen::NoSplit {
             return None;
         }
-        let counts = |attribute: usize, place: Place| match place {
-            Place::Numeric(column) if glance != Glance::Unclear => self.screen.leads(column),
-            _ => self.looks_at(leaf, attribute),
+        let counts = |attribute: usize, slot: Slot| match slot {
+            Slot::Numeric(column) if screen != SplitScreen::Unknown => self.screener.is_contender(column),
+            _ => self.uses(leaf, attribute),
         };
         let best = dispatch::run(
             #[inline(always)]
-            || self.judge(leaf).best(counts),
+            || self.evaluator(leaf).find_best(counts),
         )?;
         let split = Split { candidate: best.candidate, least: best.candidate.merit - bound };
-        if best.lead > bound || tie || glance == Glance::Leads {
+        if best.lead > bound || tie || screen == SplitScreen::Splits {
             return Some(split);
         }
         self.remove_poor_attributes(leaf, split.least);
         None
     }
 
-    /// Split a leaf where there is room.
+    /// Splits a leaf if there is room.
     #[cold]
     #[inline(never)]
-    pub(super) fn carry_out(&mut self, node: u32, leaf: usize, split: Split) {
+    pub(super) fn apply_split(&mut self, node: u32, leaf: usize, split: Split) {
         match self.make_room_to_split(node, leaf, split.candidate) {
             Some(leaf) => self.split(node, leaf, split.candidate),
             None => self.remove_poor_attributes(leaf, split.least),
         }
     }
 
-    /// How far apart merits must be to be told apart for good; `None` where a leaf has not seen two classes.
-    pub(super) fn bound(&self, leaf: usize) -> Option<f64> {
+    /// Returns the Hoeffding bound on the lead of a split; `None` for a leaf that has not seen two classes.
+    pub(super) fn split_bound(&self, leaf: usize) -> Option<f64> {
         let (mut n_seen, mut n_upto) = (0, 0);
         for (class, weight) in self.models.weights(leaf).enumerate() {
             if weight > 0.0 {
@@ -71,66 +71,66 @@ impl<const L: usize> HoeffdingTree<L> {
         }
         let criterion = self.options.split_criterion;
         let bound = || {
-            let weight = self.models.site(leaf).weight;
+            let weight = self.models.summary(leaf).weight;
             hoeffding_bound(criterion.range(n_upto), self.options.split_confidence, weight) * criterion.unit()
         };
         (n_seen >= 2).then(bound)
     }
 
-    /// What judges the splits of a leaf.
+    /// Returns an evaluator of the splits of a leaf.
     #[inline(always)]
-    pub(super) fn judge(&self, leaf: usize) -> Judge<'_, L> {
-        Judge {
+    pub(super) fn evaluator(&self, leaf: usize) -> SplitEvaluator<'_, V> {
+        SplitEvaluator {
             models: &self.models,
-            site: leaf,
+            model: leaf,
             n_classes: self.schema.n_classes,
             binary: self.options.binary_splits,
             criterion: self.options.split_criterion,
         }
     }
 
-    /// Whether a leaf looks at an attribute.
+    /// Returns whether a leaf uses an attribute.
     #[inline(always)]
-    pub(super) fn looks_at(&self, leaf: usize, attribute: usize) -> bool {
-        !self.models.ignores(leaf, attribute)
+    pub(super) fn uses(&self, leaf: usize, attribute: usize) -> bool {
+        !self.models.is_ignored(leaf, attribute)
     }
 
-    /// The best split of a leaf by each attribute that it looks at.
-    pub(super) fn candidates(&self, leaf: usize) -> Vec<Candidate> {
+    /// Returns the best split of a leaf by each attribute it uses.
+    pub(super) fn find_candidates(&self, leaf: usize) -> Vec<Candidate> {
         dispatch::run(
             #[inline(always)]
-            || self.judge(leaf).candidates(|attribute| self.looks_at(leaf, attribute)),
+            || self.evaluator(leaf).find_candidates(|attribute| self.uses(leaf, attribute)),
         )
     }
 
-    /// Look at the splits of a leaf as far as that is cheap.
-    fn glance(&mut self, leaf: usize, bound: Option<f64>) -> Glance {
+    /// Screens the splits of a leaf in single precision.
+    fn screen_splits(&mut self, leaf: usize, bound: Option<f64>) -> SplitScreen {
         let all = self.options.split_criterion == SplitCriterion::InfoGain && !self.options.remove_poor_attributes;
-        if !all || !self.models.layout().nominal.is_empty() || self.models.has_gaps(leaf) {
-            return Glance::Unclear;
+        if !all || !self.models.layout().nominal.is_empty() || self.models.has_missing(leaf) {
+            return SplitScreen::Unknown;
         }
         dispatch::run(
             #[inline(always)]
-            || self.screen.look(&self.models, leaf, self.schema.n_classes, bound),
+            || self.screener.screen(&self.models, leaf, self.schema.n_classes, bound),
         )
     }
 
-    /// No longer look at the attributes of a leaf whose best split has less than some merit, where that is wanted.
+    /// Ignores from now on the attributes of a leaf whose best split has a merit below `least`, if the option is set.
     pub(super) fn remove_poor_attributes(&mut self, leaf: usize, least: f64) {
         if !self.options.remove_poor_attributes {
             return;
         }
-        for candidate in self.candidates(leaf) {
+        for candidate in self.find_candidates(leaf) {
             if candidate.merit < least {
                 self.models.ignore(leaf, candidate.attribute);
             }
         }
     }
 
-    /// Put a node in the place of a leaf. The first branch takes over the leaf's record, the others get new ones.
+    /// Turns a leaf into a split node. The first branch reuses the leaf's model, the others get new ones.
     fn split(&mut self, node: u32, leaf: usize, candidate: Candidate) {
         let branches = self.branch_weights(leaf, candidate);
-        let majority = self.models.site(leaf).majority;
+        let majority = self.models.summary(leaf).majority;
         let mut leaves = vec![];
         for (branch, weights) in branches.iter().enumerate() {
             if branch == 0 {
@@ -141,34 +141,29 @@ impl<const L: usize> HoeffdingTree<L> {
                 self.models.push(weights, majority);
             }
         }
-        self.nodes.split(node, candidate.attribute, candidate.test, &leaves, heaviest(&branches));
+        self.nodes.split(node, candidate.attribute, candidate.test, &leaves, find_heaviest(&branches));
     }
 
-    /// Drop the models that no leaf has.
+    /// Drops the models without a leaf.
     pub(super) fn drop_unused_models(&mut self) {
         let mut kept = vec![false; self.models.len()];
         self.nodes.leaves().for_each(|(_, leaf)| kept[leaf] = true);
         self.retain_models(&kept);
     }
 
-    /// Keep only the models that are marked; per model the number it then has.
+    /// Keeps only the marked models; returns the new index of each.
     pub(super) fn retain_models(&mut self, kept: &[bool]) -> Vec<usize> {
         self.models.retain(kept);
-        self.models.fit(self.models.len());
-        let mut n_kept = 0;
-        let number = |&kept: &bool| {
-            n_kept += usize::from(kept);
-            n_kept.wrapping_sub(1)
-        };
-        let numbers: Vec<usize> = kept.iter().map(number).collect();
-        let leaves: Vec<(u32, usize)> = self.nodes.leaves().filter(|&(_, leaf)| leaf < FROZEN).collect();
+        self.models.set_capacity(self.models.len());
+        let numbers = renumber(kept);
+        let leaves: Vec<(u32, usize)> = self.nodes.leaves().filter(|&(_, leaf)| leaf < FIRST_FROZEN).collect();
         for (node, leaf) in leaves.into_iter().filter(|&(_, leaf)| kept[leaf]) {
             self.nodes.set_leaf(node, numbers[leaf]);
         }
         numbers
     }
 
-    /// The weight of each class in each branch of a split.
+    /// Returns the weight of each class in each branch of a split.
     pub(super) fn branch_weights(&self, leaf: usize, candidate: Candidate) -> Vec<Vec<f64>> {
         dispatch::run(
             #[inline(always)]
@@ -177,8 +172,18 @@ impl<const L: usize> HoeffdingTree<L> {
     }
 }
 
-/// The branch of the greatest weight, the first of equals.
-pub(super) fn heaviest(branches: &[Vec<f64>]) -> usize {
+/// Returns the index of each entry after those that are not `kept` are dropped; meaningless for a dropped one.
+pub(super) fn renumber(kept: &[bool]) -> Vec<usize> {
+    let mut n_kept: usize = 0;
+    let number = |&kept: &bool| {
+        n_kept += usize::from(kept);
+        n_kept.wrapping_sub(1)
+    };
+    kept.iter().map(number).collect()
+}
+
+/// Returns the branch with the greatest weight, the first of equals.
+pub(super) fn find_heaviest(branches: &[Vec<f64>]) -> usize {
     let (mut heaviest, mut most) = (0, 0.0);
     for (branch, weights) in branches.iter().enumerate() {
         let weight = weights.iter().sum::<f64>();
@@ -189,7 +194,8 @@ pub(super) fn heaviest(branches: &[Vec<f64>]) -> usize {
     heaviest
 }
 
-/// The most by which a mean of n values within a range differs from its expectation, except with small probability.
+/// Returns the Hoeffding bound: a mean of `n` values within `range` exceeds its expectation by more with a probability
+/// of at most `confidence`.
 fn hoeffding_bound(range: f64, confidence: f64, n: f64) -> f64 {
     (range * range * (1.0 / confidence).ln() / (2.0 * n)).sqrt()
 }

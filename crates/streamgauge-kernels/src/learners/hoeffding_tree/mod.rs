@@ -1,10 +1,12 @@
-//! The Hoeffding tree (VFDT), with the choices that MOA makes by default.
+//! The Hoeffding tree (VFDT), with MOA's defaults.
+//!
+//! The README in this folder has the plain algorithm, and what each file rewrites for speed.
 //!
 //! P. Domingos and G. Hulten, Mining high-speed data streams, KDD 2000.
 
 use super::bayes::{Models, Subspaces};
-use super::rows::{BLOCK, Layout, MAX_LANES, Row, Rows};
-use super::{ABSTAINED, Block, Learner, Schema, Step};
+use super::rows::{BLOCK, Layout, MAX_VECTORS, Row, Rows};
+use super::{ABSTAINED, Block, Learner, Schema, Step, learn_by_interleaving};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
@@ -12,169 +14,166 @@ use crate::dispatch;
 mod adaptive;
 mod budget;
 mod criterion;
-mod duels;
-mod frozen;
+mod extremely_fast;
+mod frozen_leaves;
 mod grow;
 mod nodes;
 mod options;
-mod revising;
 mod row_by_row;
 mod screen;
 mod split;
-mod together;
+#[cfg(test)]
+mod tests;
+mod two_class;
+mod two_class_votes;
 mod voting;
 
 pub use adaptive::{AdaptiveOptions, HoeffdingAdaptiveTree, hoeffding_adaptive_tree};
-use budget::Guest;
+use budget::WrapperMemory;
 pub use criterion::SplitCriterion;
-use frozen::Frozen;
-use nodes::{FROZEN, Leaves, Nodes};
+pub use extremely_fast::{ExtremelyFastDecisionTree, ExtremelyFastOptions, extremely_fast_decision_tree};
+use frozen_leaves::FrozenLeaves;
+use nodes::{FIRST_FROZEN, LeafClaims, Nodes};
 pub use options::{LeafPrediction, Options, Subspace};
-pub use revising::{ExtremelyFastDecisionTree, RevisingOptions, extremely_fast_decision_tree};
-use screen::Screen;
-use together::Waiting;
-use voting::Ballot;
+use screen::SplitScreener;
+use two_class::TwoClassBlock;
+use voting::VoteBuffer;
 
 const NAME: &str = "HoeffdingTree";
 const VERSION: u32 = 2;
 
-/// A Hoeffding tree: a leaf splits once the Hoeffding bound says that its best split is the best for good.
+/// A Hoeffding tree: a leaf splits once its best split leads by more than the Hoeffding bound.
 ///
 /// - Every `grace_period` of weight, a leaf that has seen two classes compares the best splits of its attributes by
-///   information gain. It splits by the best if that leads the second, and no split at all, by more than
-///   `sqrt(r^2 ln(1 / split_confidence) / (2 n))`, with n the weight of the leaf and r the logarithm to base 2 of the
-///   number of classes up to the last one seen, or if that bound is below `tie_threshold`. At least two branches must
-///   get more than 0.01 of the weight.
-/// - A numeric attribute offers ten thresholds at equal distances between its extremes; how much of a class lies
-///   below one is told by a normal distribution. A nominal attribute offers a branch per value, or one value against
-///   the rest where that is better (always, with `binary_splits`).
-/// - New leaves inherit the weights of the classes that the split promised them; a leaf of a value never seen votes
-///   for the majority of its parent.
-/// - A row whose value is missing where a node asks for it goes to the child that was heaviest when the node split:
-///   it most likely belongs there, and unlike in MOA, where it stops at the node, it is learnt.
-/// - In a `subspace`, each leaf looks at some attributes only, drawn when it is made: they alone are observed, asked
-///   for in a split, and known to its naive Bayes.
-/// - The tree never holds more than `max_bytes`: the leaves that promise least are frozen, and thawed when they
-///   promise more. A frozen leaf counts and predicts classes only.
+///   information gain. It splits by the best if that leads the second best, and not splitting, by more than `sqrt(r^2
+///   ln(1 / split_confidence) / (2 n))`, where n is the weight of the leaf and r the logarithm to base 2 of the number
+///   of classes up to the last one seen, or if that bound is below `tie_threshold`. At least two branches must get more
+///   than 0.01 of the weight.
+/// - A numeric attribute has ten candidate thresholds at equal distances between its extremes; the weight of a class
+///   below a threshold is that of a normal distribution. A nominal attribute has a branch per value, or one value
+///   against the rest where that is better (always, with `binary_splits`).
+/// - New leaves start with the weights of the classes that the split assigns to them; a leaf for a value never seen
+///   votes for the majority of its parent.
+/// - A row whose value is missing at a node goes to the child that was heaviest when the node split, and is learnt
+///   there; in MOA it stops at the node.
+/// - With a `subspace`, each leaf uses a random subset of the attributes, drawn when it is created, for its statistics,
+///   its splits and its naive Bayes.
+/// - The tree never holds more than `max_bytes`: the least promising leaves are frozen, and thawed when they become
+///   promising. A frozen leaf only counts its classes and predicts the majority.
 ///
-/// Votes are shares that add up to 1: posterior probabilities where naive Bayes predicts, shares of the classes'
-/// weights where the majority does. All are 0 before the first row was learnt. `L` is the number of lanes that
-/// numeric attributes fill; [`hoeffding_tree`] chooses it.
+/// Votes add up to 1: posterior probabilities where naive Bayes predicts, shares of the classes' weights where the
+/// majority does. All are 0 before the first row was learnt. `V` is the number of vectors in a row's first panel (see
+/// `rows.rs`); [`hoeffding_tree`] chooses it.
 #[derive(Debug, Clone)]
-pub struct HoeffdingTree<const L: usize> {
+pub struct HoeffdingTree<const V: usize> {
     schema: Schema,
     options: Options,
     nodes: Nodes,
-    models: Models<L>,
-    rows: Rows<L>,
-    /// All attributes of the rows, to find their leaves by, where leaves look at some of them only.
-    whole: Option<Rows<MAX_LANES>>,
-    /// The bytes of the rows, which are not at hand while they are learnt.
-    bytes_of_rows: usize,
-    screen: Screen,
-    /// What the leaves say of the rows of a block, where votes are wanted.
+    models: Models<V>,
+    rows: Rows<V>,
+    /// All attributes of the rows, for routing, where leaves use a subset.
+    full_rows: Option<Rows<MAX_VECTORS>>,
+    /// The bytes of the rows, which are moved out while a block is processed.
+    row_bytes: usize,
+    screener: SplitScreener,
+    /// The log-likelihoods of the rows of a block, for votes.
     logs: Vec<f64>,
-    frozen: Frozen,
-    /// The weight that frozen leaves have learnt since leaves were ranked.
-    since_ranking: f64,
-    guest: Guest,
+    frozen: FrozenLeaves,
+    /// The weight that frozen leaves have learnt since the last ranking.
+    weight_since_ranking: f64,
+    wrapper: WrapperMemory,
 }
 
-/// A Hoeffding tree that has seen nothing.
+/// Builds an untrained Hoeffding tree.
 ///
 /// # Errors
-/// [`KernelError::Option`] where an option is outside its range, or a single leaf does not fit into `max_bytes`.
+/// [`KernelError::Option`] if a single leaf does not fit into `max_bytes`.
 pub fn hoeffding_tree(schema: Schema, options: Options) -> Result<Box<dyn Learner>, KernelError> {
     let size = options.subspace.map_or(usize::MAX, |subspace| subspace.size);
-    Ok(match Layout::n_lanes(&schema, size) {
-        1 => Box::new(HoeffdingTree::<1>::checked(schema, options)?),
-        2 => Box::new(HoeffdingTree::<2>::checked(schema, options)?),
-        3 => Box::new(HoeffdingTree::<3>::checked(schema, options)?),
-        _ => Box::new(HoeffdingTree::<4>::checked(schema, options)?),
-    })
+    let n_vectors = Layout::n_vectors(&schema, size);
+    Ok(with_vectors!(n_vectors, V => Box::new(HoeffdingTree::<V>::new_checked(schema, options)?)))
 }
 
-impl<const L: usize> HoeffdingTree<L> {
-    fn checked(schema: Schema, options: Options) -> Result<Self, KernelError> {
-        options.check()?;
+impl<const V: usize> HoeffdingTree<V> {
+    fn new_checked(schema: Schema, options: Options) -> Result<Self, KernelError> {
         let tree = Self::new(schema, options);
         tree.check_budget().map(|()| tree)
     }
 
     fn new(schema: Schema, options: Options) -> Self {
-        let mut models = Self::no_models(&schema, &options);
-        models.fit(1);
+        let mut models = Self::new_models(&schema, &options);
+        models.set_capacity(1);
         models.push(&vec![0.0; schema.n_classes], ABSTAINED);
         let rows = Rows::new(models.layout(), BLOCK);
-        let whole = options.subspace.map(|_| Rows::new(&Layout::new(&schema), BLOCK));
+        let full_rows = options.subspace.map(|_| Rows::new(&Layout::new(&schema), BLOCK));
         let mut nodes = Nodes::new(&schema, options.max_bytes);
-        nodes.fit(1);
-        let frozen = Frozen::new(schema.n_classes);
+        nodes.set_capacity(1);
+        let frozen = FrozenLeaves::new(schema.n_classes);
         Self {
             schema,
             options,
             nodes,
             models,
-            bytes_of_rows: rows.n_bytes() + whole.as_ref().map_or(0, Rows::n_bytes),
+            row_bytes: rows.n_bytes() + full_rows.as_ref().map_or(0, Rows::n_bytes),
             rows,
-            whole,
-            screen: Screen::default(),
+            full_rows,
+            screener: SplitScreener::default(),
             logs: vec![],
             frozen,
-            since_ranking: 0.0,
-            guest: Guest::default(),
+            weight_since_ranking: 0.0,
+            wrapper: WrapperMemory::default(),
         }
     }
 
-    fn no_models(schema: &Schema, options: &Options) -> Models<L> {
+    fn new_models(schema: &Schema, options: &Options) -> Models<V> {
         let draw = |subspace: Subspace| Subspaces::new(subspace.size.min(schema.n_attributes()), subspace.seed);
         let mut models = Models::new(schema, true, options.subspace.map(draw));
         if options.remove_poor_attributes {
-            models.keep_ignored();
+            models.track_ignored();
         }
         models
     }
 
-    /// Whether the majority class predicts at a leaf.
+    /// Returns whether the majority class predicts at a leaf.
     #[inline(always)]
     fn majority_predicts(&self, leaf: usize) -> bool {
         match self.options.leaf_prediction {
             LeafPrediction::Majority => true,
             LeafPrediction::NaiveBayes => false,
-            LeafPrediction::Adaptive => self.models.site(leaf).majority_hits > self.models.site(leaf).bayes_hits,
+            LeafPrediction::Adaptive => self.models.summary(leaf).majority_hits > self.models.summary(leaf).bayes_hits,
         }
     }
 
-    /// Test and learn a block of rows: route all of them, then take one after the other. Leaves look at some of the
-    /// attributes only where `IN_SUBSPACES`.
+    /// Predicts and learns a block of rows: routes all of them, then processes one after the other. With `IN_SUBSPACES`
+    /// leaves use a subset of the attributes.
     #[inline(always)]
     fn interleave_block<const IN_SUBSPACES: bool>(
         &mut self,
         block: &Block<'_>,
-        waiting: &mut Waiting,
+        state: &mut TwoClassBlock,
         predictions: &mut [i32],
     ) {
         let mut rows = std::mem::replace(&mut self.rows, Rows::empty());
-        let mut ends = [0; BLOCK];
-        let ends = &mut ends[..predictions.len()];
-        let whole = self.route_rows::<IN_SUBSPACES>(block, &mut rows, (ends, &mut waiting.leaves));
-        if whole && self.can_wait() {
-            let mut ballot = Ballot::without_votes(predictions);
-            self.take_together::<IN_SUBSPACES, false>(block, (&mut rows, ends), waiting, &mut ballot);
+        let mut end_nodes = [0; BLOCK];
+        let end_nodes = &mut end_nodes[..predictions.len()];
+        let complete = self.route_rows::<IN_SUBSPACES>(block, &mut rows, (end_nodes, &mut state.leaves));
+        if complete && self.has_two_class_path() {
+            let mut vote_buffer = VoteBuffer::without_votes(predictions);
+            self.interleave_two_class::<IN_SUBSPACES, false>(block, (&mut rows, end_nodes), state, &mut vote_buffer);
         } else {
-            for (i, (prediction, &mut end)) in predictions.iter_mut().zip(ends).enumerate() {
-                let (node, leaf) = self.reach::<IN_SUBSPACES>(end, block, &mut rows, i);
-                *prediction = self.step(node, leaf, block, rows.row(i), i);
+            for (i, (prediction, &mut end)) in predictions.iter_mut().zip(end_nodes).enumerate() {
+                let (node, leaf) = self.find_row_leaf::<IN_SUBSPACES>(end, block, &mut rows, i);
+                *prediction = self.step_row(node, leaf, block, rows.row(i), i);
             }
         }
         self.rows = rows;
     }
 
-    /// Test and learn a row of a block at its leaf.
+    /// Predicts and learns a row of a block at its leaf.
     #[inline(always)]
-    fn step(&mut self, node: u32, leaf: usize, block: &Block<'_>, row: Row<'_, L>, i: usize) -> i32 {
+    fn step_row(&mut self, node: u32, leaf: usize, block: &Block<'_>, row: Row<'_, V>, i: usize) -> i32 {
         let (label, weight) = (block.labels[i], block.weights[i % BLOCK]);
-        let predicted = if leaf < FROZEN {
+        let predicted = if leaf < FIRST_FROZEN {
             self.predict_and_learn(node, leaf, row, label, weight)
         } else {
             self.step_frozen(leaf, label, weight)
@@ -182,48 +181,48 @@ impl<const L: usize> HoeffdingTree<L> {
         if block.tests[i % BLOCK] { predicted } else { ABSTAINED }
     }
 
-    /// Find the node and leaf of each row of a block, and make ready the rows where leaves look at all of them. Gives
-    /// whether no value is known to be missing.
+    /// Finds the node and leaf of each row of a block, and fills the rows unless leaves use a subset of the attributes.
+    /// Returns whether no value is missing.
     #[inline(always)]
     fn route_rows<const IN_SUBSPACES: bool>(
         &mut self,
         block: &Block<'_>,
-        rows: &mut Rows<L>,
-        ends: (&mut [u32], &mut [u32; BLOCK]),
+        rows: &mut Rows<V>,
+        end_nodes: (&mut [u32], &mut [u32; BLOCK]),
     ) -> bool {
         let d = self.schema.n_attributes();
-        match &mut self.whole {
-            Some(whole) if IN_SUBSPACES => {
-                whole.fill(self.models.layout(), block.x, ends.0.len());
-                self.nodes.route_block(block.x, d, whole.values(), whole.gaps(), ends);
-                whole.are_whole()
+        match &mut self.full_rows {
+            Some(full_rows) if IN_SUBSPACES => {
+                full_rows.fill(self.models.layout(), block.x, end_nodes.0.len());
+                self.nodes.route_block(block.x, d, full_rows.panels(), full_rows.missing_rows(), end_nodes);
+                full_rows.are_complete()
             }
             _ => {
-                rows.fill(self.models.layout(), block.x, ends.0.len());
-                self.nodes.route_block(block.x, d, rows.values(), rows.gaps(), ends);
-                rows.are_whole()
+                rows.fill(self.models.layout(), block.x, end_nodes.0.len());
+                self.nodes.route_block(block.x, d, rows.panels(), rows.missing_rows(), end_nodes);
+                rows.are_complete()
             }
         }
     }
 
-    /// Find the leaf of a row below a node, which may have split since the row was routed to it, and make ready what
-    /// the leaf looks at.
+    /// Returns the node and leaf of a row below a node, which may have split since the row was routed, and gathers the
+    /// attributes that the leaf uses.
     #[inline(always)]
-    fn reach<const IN_SUBSPACES: bool>(
+    fn find_row_leaf<const IN_SUBSPACES: bool>(
         &mut self,
         end: u32,
         block: &Block<'_>,
-        rows: &mut Rows<L>,
+        rows: &mut Rows<V>,
         i: usize,
     ) -> (u32, usize) {
         let d = self.schema.n_attributes();
-        let (node, mut leaf) = self.leaf_from(end, &block.x[i * d..(i + 1) * d]);
+        let (node, mut leaf) = self.find_leaf(end, &block.x[i * d..(i + 1) * d]);
         if IN_SUBSPACES {
             self.gather(rows, i, block, leaf);
         }
-        if rows.row(i).gaps() && block.weights[i % BLOCK] > 0.0 && !self.models.knows_gaps() {
-            // The leaf may now be frozen, or have moved.
-            self.make_room_for_gaps();
+        if rows.row(i).has_missing() && block.weights[i % BLOCK] > 0.0 && !self.models.tracks_missing() {
+            // The leaf may have been frozen or renumbered.
+            self.make_room_for_missing();
             leaf = self.nodes.leaf(node).unwrap_or(leaf);
             if IN_SUBSPACES {
                 self.gather(rows, i, block, leaf);
@@ -232,24 +231,24 @@ impl<const L: usize> HoeffdingTree<L> {
         (node, leaf)
     }
 
-    /// Make ready what a leaf looks at in a row.
+    /// Gathers the attributes of a row that a leaf uses.
     #[inline(always)]
-    fn gather(&self, rows: &mut Rows<L>, i: usize, block: &Block<'_>, leaf: usize) {
+    fn gather(&self, rows: &mut Rows<V>, i: usize, block: &Block<'_>, leaf: usize) {
         let d = self.schema.n_attributes();
         if let Some(attributes) = self.subspace(leaf) {
             rows.gather(i, self.models.layout(), &block.x[i * d..(i + 1) * d], attributes);
         }
     }
 
-    /// The attributes that a leaf looks at; `None` where it looks at all of them, or at none because it is frozen.
+    /// Returns the attributes that a leaf uses; `None` if it uses all of them, or is frozen.
     #[inline(always)]
     fn subspace(&self, leaf: usize) -> Option<&[u32]> {
-        if leaf < FROZEN { self.models.subspace(leaf) } else { None }
+        if leaf < FIRST_FROZEN { self.models.subspace(leaf) } else { None }
     }
 
-    /// The leaf below a node, which may have split since the row was routed to it.
+    /// Returns the node and leaf below a node, which may have split since the row was routed.
     #[inline(always)]
-    fn leaf_from(&self, node: u32, x: &[f64]) -> (u32, usize) {
+    fn find_leaf(&self, node: u32, x: &[f64]) -> (u32, usize) {
         if let Some(leaf) = self.nodes.leaf(node) {
             return (node, leaf);
         }
@@ -257,42 +256,42 @@ impl<const L: usize> HoeffdingTree<L> {
         (node, self.nodes.leaf(node).unwrap_or(0))
     }
 
-    /// Predict a row at its leaf, then learn it where its weight is above 0.
+    /// Predicts a row at its leaf, then learns it if its weight is above 0.
     #[inline(always)]
-    fn predict_and_learn(&mut self, node: u32, leaf: usize, row: Row<'_, L>, label: i32, weight: f64) -> i32 {
-        let majority = self.models.site(leaf).majority;
+    fn predict_and_learn(&mut self, node: u32, leaf: usize, row: Row<'_, V>, label: i32, weight: f64) -> i32 {
+        let majority = self.models.summary(leaf).majority;
         let majority_predicts = self.majority_predicts(leaf);
         let learns = weight > 0.0;
         let asks_bayes = match self.options.leaf_prediction {
             LeafPrediction::Majority => false,
             LeafPrediction::NaiveBayes => true,
-            // A row that is learnt counts for both, so that no branch depends on which of them predicts.
+            // Adaptive leaves score both predictions of a learnt row, whichever is used; this also saves a branch.
             LeafPrediction::Adaptive => learns || !majority_predicts,
         };
-        let likeliest = if asks_bayes { self.models.likeliest(leaf, row) } else { majority };
+        let likeliest = if asks_bayes { self.models.find_likeliest(leaf, row) } else { majority };
         if learns {
             self.learn_at(node, leaf, row, label, weight, likeliest);
         }
         if majority_predicts { majority } else { likeliest }
     }
 
-    /// Learn a row at its leaf, for which naive Bayes had said `likeliest`.
+    /// Learns a row at its leaf; `likeliest` is the prediction of naive Bayes.
     #[inline(always)]
-    fn learn_at(&mut self, node: u32, leaf: usize, row: Row<'_, L>, label: i32, weight: f64, likeliest: i32) {
-        let majority = self.models.site(leaf).majority;
+    fn learn_at(&mut self, node: u32, leaf: usize, row: Row<'_, V>, label: i32, weight: f64, likeliest: i32) {
+        let majority = self.models.summary(leaf).majority;
         self.models.observe(leaf, row, label as usize, weight);
-        let site = self.models.site_mut(leaf);
-        site.since += weight;
-        site.majority_hits += if majority == label { weight } else { 0.0 };
-        site.bayes_hits += if likeliest == label { weight } else { 0.0 };
-        if site.since >= self.options.grace_period {
+        let summary = self.models.summary_mut(leaf);
+        summary.since += weight;
+        summary.majority_hits += if majority == label { weight } else { 0.0 };
+        summary.bayes_hits += if likeliest == label { weight } else { 0.0 };
+        if summary.since >= self.options.grace_period {
             self.attempt_to_split(node, leaf);
         }
     }
 
-    fn vote_at(&self, leaf: usize, row: Row<'_, L>, votes: &mut [f64]) {
-        if leaf >= FROZEN {
-            self.frozen.vote(leaf - FROZEN, votes);
+    fn vote_at(&self, leaf: usize, row: Row<'_, V>, votes: &mut [f64]) {
+        if leaf >= FIRST_FROZEN {
+            self.frozen.vote(leaf - FIRST_FROZEN, votes);
         } else if self.majority_predicts(leaf) {
             self.models.vote_by_weight(leaf, votes);
         } else {
@@ -301,7 +300,7 @@ impl<const L: usize> HoeffdingTree<L> {
     }
 }
 
-impl<const L: usize> Learner for HoeffdingTree<L> {
+impl<const V: usize> Learner for HoeffdingTree<V> {
     fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -312,10 +311,10 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
 
     fn predict(&self, x: &[f64], votes: &mut [f64]) {
         let d = self.schema.n_attributes();
-        let mut rows = Rows::<L>::new(self.models.layout(), 1);
+        let mut rows = Rows::<V>::new(self.models.layout(), 1);
         for (i, votes) in votes.chunks_exact_mut(self.schema.n_classes).enumerate() {
             let x = &x[i * d..(i + 1) * d];
-            let (_, leaf) = self.leaf_from(0, x);
+            let (_, leaf) = self.find_leaf(0, x);
             match self.subspace(leaf) {
                 Some(attributes) => rows.gather(0, self.models.layout(), x, attributes),
                 None => rows.fill(self.models.layout(), x, 1),
@@ -325,8 +324,7 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
-        let step = Step { x, y: &[label as i32], test: Some(&[false]), weight: Some(&[weight]) };
-        self.interleave(&step, &mut [ABSTAINED], None);
+        learn_by_interleaving(self, x, label, weight);
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
@@ -337,19 +335,19 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
         dispatch::run(
             #[inline(always)]
             || {
-                let mut waiting = Waiting::new();
+                let mut state = TwoClassBlock::new();
                 for (block, predictions, _) in step.blocks(d, n_classes, predictions, None) {
                     match self.options.subspace {
-                        None => self.interleave_block::<false>(&block, &mut waiting, predictions),
-                        Some(_) => self.interleave_block::<true>(&block, &mut waiting, predictions),
+                        None => self.interleave_block::<false>(&block, &mut state, predictions),
+                        Some(_) => self.interleave_block::<true>(&block, &mut state, predictions),
                     }
                 }
             },
         );
     }
 
-    fn review(&mut self, step: &Step<'_>, votes: &mut [f64], again: &mut [i32]) {
-        self.vote_step(step, again, votes, true);
+    fn recheck(&mut self, step: &Step<'_>, votes: &mut [f64], rechecked: &mut [i32]) {
+        self.vote_step(step, rechecked, votes, true);
     }
 
     fn facts(&self) -> Vec<(&'static str, u64)> {
@@ -367,9 +365,9 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
             + self.nodes.n_bytes()
             + self.models.n_bytes()
             + self.rows.n_bytes()
-            + self.whole.as_ref().map_or(0, Rows::n_bytes)
+            + self.full_rows.as_ref().map_or(0, Rows::n_bytes)
             + 8 * self.logs.capacity()
-            + self.screen.n_bytes()
+            + self.screener.n_bytes()
             + self.frozen.n_bytes()
     }
 
@@ -394,26 +392,31 @@ impl<const L: usize> Learner for HoeffdingTree<L> {
     }
 }
 
-impl<const L: usize> HoeffdingTree<L> {
-    /// Write all of its state.
+impl<const V: usize> HoeffdingTree<V> {
+    /// Writes the state.
     fn save_into(&self, writer: &mut Writer) {
         self.models.save(writer);
-        writer.f64(self.since_ranking);
+        writer.f64(self.weight_since_ranking);
         self.frozen.save(writer);
         self.nodes.save(writer);
     }
 
-    /// Read all leaves, into a tree that is new.
-    fn load_leaves(&mut self, reader: &mut Reader<'_>) -> Result<Leaves, KernelError> {
-        self.models = Self::no_models(&self.schema, &self.options);
+    /// Reads all leaves into a new tree.
+    fn load_leaves(&mut self, reader: &mut Reader<'_>) -> Result<LeafClaims, KernelError> {
+        self.models = Self::new_models(&self.schema, &self.options);
         self.models.load(reader)?;
-        self.since_ranking = reader.f64()?;
+        self.weight_since_ranking = reader.f64()?;
         self.frozen.load(reader)?;
-        Ok(Leaves::new(self.models.len(), self.frozen.len()))
+        Ok(LeafClaims::new(self.models.len(), self.frozen.len()))
     }
 
-    /// Read the nodes of a tree, and of those below some more roots.
-    fn load_nodes(&mut self, reader: &mut Reader<'_>, roots: &[usize], leaves: &mut Leaves) -> Result<(), KernelError> {
+    /// Reads the nodes of the tree and of the subtrees below more roots.
+    fn load_nodes(
+        &mut self,
+        reader: &mut Reader<'_>,
+        roots: &[usize],
+        leaves: &mut LeafClaims,
+    ) -> Result<(), KernelError> {
         let nodes = Nodes::empty(&self.schema, self.options.max_bytes);
         self.nodes = nodes.load(reader, &self.schema, roots, leaves)?;
         Ok(())

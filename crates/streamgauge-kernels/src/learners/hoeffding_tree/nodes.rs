@@ -1,127 +1,136 @@
-//! The tree's nodes, and how a row finds its leaf.
+//! The nodes of a tree, and the routing of rows to their leaves.
 
 use crate::learners::Schema;
-use crate::learners::bayes::{fit, grow};
-use crate::learners::lanes::WIDTH;
-use crate::learners::rows::{BLOCK, MAX_LANES, Values};
+use crate::learners::bayes::{grow_column, set_capacity};
+use crate::learners::f64x4::LANES;
+use crate::learners::rows::{BLOCK, MAX_VECTORS, RowPanel};
 
+mod restructure;
 mod save;
-mod surgery;
 
-pub(super) use save::Leaves;
-pub(super) use surgery::NO_NODE;
+pub(super) use restructure::NO_NODE;
+pub(super) use save::LeafClaims;
 
-/// The place of a node that has split: it has no leaf.
+/// The leaf of a split node, which has none.
 const SPLIT: u32 = u32::MAX;
 
-/// From this number on a leaf is a frozen one.
-pub(super) const FROZEN: usize = 1 << 31;
+/// Leaves from this number on are frozen.
+pub(super) const FIRST_FROZEN: usize = 1 << 31;
 
-/// A step table that rows run down may take this share of the memory.
-const SHARE_OF_STEPS: usize = 8;
+/// The share of the memory limit that a step table may take is one over this.
+const STEP_MEMORY_SHARE: usize = 8;
 
-/// How many rows are routed abreast, so that their cache misses overlap.
-const ABREAST: usize = 8;
+/// The number of rows that descend in parallel, so that their cache misses overlap.
+const GROUP: usize = 8;
 
-/// The sizes of step tables, which rows can run down without a check; larger trees have none.
+/// The sizes of step tables, known to the compiler so that bounds need no check; larger trees have no step table.
 const SMALL: usize = 1 << 10;
 const MEDIUM: usize = 1 << 13;
 const LARGE: usize = 1 << 16;
 
-/// What a node asks of a row.
+/// The test of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Test {
-    /// Is the number at most this? Then the first child, else the second.
+    /// Whether the number is at most this: then the first child, else the second.
     AtMost(f64),
-    /// Which of so many nominal values? A child for each.
+    /// Which of this many nominal values: a child for each.
     Which(u32),
-    /// Is it this nominal value? Then the first child, else the second.
+    /// Whether it is this nominal value: then the first child, else the second.
     Is(u32),
 }
 
 impl Test {
-    /// How many children the answers lead to.
+    /// Returns the number of children.
     pub fn n_branches(self) -> usize {
         if let Self::Which(n_values) = self { n_values as usize } else { 2 }
     }
 }
 
-/// What is known of a node.
+/// A node.
 #[derive(Debug, Clone, Copy)]
-struct Detail {
-    /// Its leaf, counted from [`FROZEN`] where that is frozen, or [`SPLIT`].
+struct Node {
+    /// Its leaf, from [`FIRST_FROZEN`] on if that is frozen, or [`SPLIT`].
     leaf: u32,
     depth: u32,
     attribute: u32,
-    /// Of a leaf, itself.
+    /// For a leaf, the node itself.
     first_child: u32,
-    /// The child that rows go to whose value is missing.
+    /// The child for rows whose value is missing.
     heaviest_child: u32,
     test: Test,
 }
 
-/// A place in a row of few numbers. The compiler knows how many there are, so that no place need be checked.
+/// A column of a row of up to 16 numbers. As an enum, so that the compiler knows the range and omits bounds checks.
 #[derive(Debug, Clone, Copy)]
 #[repr(u8)]
 #[rustfmt::skip]
 enum Column { C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15 }
 
-/// All places, in their order.
+/// All columns, in order.
 #[rustfmt::skip]
-const COLUMNS: [Column; MAX_LANES * WIDTH] = {
+const COLUMNS: [Column; MAX_VECTORS * LANES] = {
     use Column::{C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15};
     [C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15]
 };
 
-/// What rows read of nodes that run down a tree which asks for few numbers only: tables of their own, whose places need
-/// no arithmetic. A leaf is its own child: no number is greater than its threshold.
+/// What a descent reads of the nodes, for trees over up to 16 numbers: one column per field, indexed by node. A leaf is
+/// its own child, since no number exceeds its threshold.
 #[derive(Debug, Clone, Default)]
-struct Steps {
+struct StepTable {
     thresholds: Vec<f64>,
     first_children: Vec<u32>,
     columns: Vec<Column>,
-    /// As [`Detail`] has them: rows that have arrived need not look there.
+    /// A copy of the leaves of [`Node`], so that a finished descent reads no other table.
     leaves: Vec<u32>,
 }
 
-/// The bytes that a step takes.
-const BYTES_OF_STEP: usize = size_of::<f64>() + 2 * size_of::<u32>() + size_of::<Column>();
+/// The size of a step in bytes.
+const STEP_BYTES: usize = size_of::<f64>() + 2 * size_of::<u32>() + size_of::<Column>();
 
-/// The steps in tables of known size: thresholds, first children, columns and leaves.
-type Table<'a, const N: usize> = (&'a [f64; N], &'a [u32; N], &'a [Column; N], &'a [u32; N]);
+/// A [`StepTable`] of `N` entries. The compiler knows the size, so that an index modulo `N` needs no bounds check.
+#[derive(Debug, Clone, Copy)]
+struct FixedSteps<'a, const N: usize> {
+    thresholds: &'a [f64; N],
+    first_children: &'a [u32; N],
+    columns: &'a [Column; N],
+    leaves: &'a [u32; N],
+}
 
-impl Steps {
-    /// The tables, where they have `N` places.
+impl StepTable {
+    /// Returns the table, if it has `N` entries.
     #[inline(always)]
-    fn of_size<const N: usize>(&self) -> Option<Table<'_, N>> {
-        let Self { thresholds, first_children, columns, leaves } = self;
-        let (thresholds, columns) = (thresholds[..].try_into().ok()?, columns[..].try_into().ok()?);
-        Some((thresholds, first_children[..].try_into().ok()?, columns, leaves[..].try_into().ok()?))
+    fn as_fixed<const N: usize>(&self) -> Option<FixedSteps<'_, N>> {
+        Some(FixedSteps {
+            thresholds: self.thresholds[..].try_into().ok()?,
+            first_children: self.first_children[..].try_into().ok()?,
+            columns: self.columns[..].try_into().ok()?,
+            leaves: self.leaves[..].try_into().ok()?,
+        })
     }
 
-    fn set(&mut self, node: usize, detail: &Detail) {
-        let threshold = if let Test::AtMost(threshold) = detail.test { threshold } else { f64::INFINITY };
-        (self.thresholds[node], self.first_children[node]) = (threshold, detail.first_child);
-        (self.columns[node], self.leaves[node]) = (COLUMNS[detail.attribute as usize % COLUMNS.len()], detail.leaf);
+    fn set(&mut self, index: usize, node: &Node) {
+        let threshold = if let Test::AtMost(threshold) = node.test { threshold } else { f64::INFINITY };
+        (self.thresholds[index], self.first_children[index]) = (threshold, node.first_child);
+        (self.columns[index], self.leaves[index]) = (COLUMNS[node.attribute as usize % COLUMNS.len()], node.leaf);
     }
 
-    /// Have places for so many nodes.
+    /// Extends the table to `n` entries.
     fn grow(&mut self, n: usize) {
-        grow(&mut self.thresholds, n, f64::INFINITY);
-        grow(&mut self.first_children, n, 0);
-        grow(&mut self.columns, n, COLUMNS[0]);
-        grow(&mut self.leaves, n, SPLIT);
+        grow_column(&mut self.thresholds, n, f64::INFINITY);
+        grow_column(&mut self.first_children, n, 0);
+        grow_column(&mut self.columns, n, COLUMNS[0]);
+        grow_column(&mut self.leaves, n, SPLIT);
     }
 
-    /// Hold room for so many nodes, and no more than that unless there are more.
-    fn fit(&mut self, n: usize) {
-        fit(&mut self.thresholds, n);
-        fit(&mut self.first_children, n);
-        fit(&mut self.columns, n);
-        fit(&mut self.leaves, n);
+    /// Sets the capacity to `n` entries, or to the length if that is greater.
+    fn set_capacity(&mut self, n: usize) {
+        set_capacity(&mut self.thresholds, n);
+        set_capacity(&mut self.first_children, n);
+        set_capacity(&mut self.columns, n);
+        set_capacity(&mut self.leaves, n);
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the heap size in bytes.
     fn n_bytes(&self) -> usize {
         self.thresholds.capacity() * size_of::<f64>()
             + (self.first_children.capacity() + self.leaves.capacity()) * size_of::<u32>()
@@ -129,22 +138,21 @@ impl Steps {
     }
 }
 
-/// All nodes, the root first and children side by side.
+/// All nodes: the root first, siblings next to each other.
 #[derive(Debug, Clone)]
 pub(super) struct Nodes {
-    steps: Steps,
-    details: Vec<Detail>,
-    /// Whether all attributes are few numbers, so that rows without gaps can run down without looking; else there are no
-    /// steps.
-    runs: bool,
-    /// How many sixteenths of a step a block of rows runs down before each row looks whether it has arrived.
-    run: usize,
-    /// How many steps a table may have room for in excess of the nodes there are.
-    largest_room: usize,
+    steps: StepTable,
+    nodes: Vec<Node>,
+    /// Whether all attributes are numbers and at most 16, so that there is a step table.
+    has_steps: bool,
+    /// The number of steps that a block of rows descends before each row is checked, in sixteenths.
+    sixteenth_steps: usize,
+    /// The greatest size of a step table that the memory limit allows.
+    max_capacity: usize,
 }
 
 impl Nodes {
-    /// A root that is leaf 0, in a tree that may hold so many bytes.
+    /// Creates a root that is leaf 0, in a tree of at most `max_bytes` bytes.
     pub fn new(schema: &Schema, max_bytes: usize) -> Self {
         let mut nodes = Self::empty(schema, max_bytes);
         nodes.push_leaf(0, 0);
@@ -152,89 +160,89 @@ impl Nodes {
     }
 
     pub(super) fn empty(schema: &Schema, max_bytes: usize) -> Self {
-        let runs = schema.n_attributes() <= MAX_LANES * WIDTH && schema.n_values.iter().all(|&n| n == 0);
-        let largest_room = max_bytes / SHARE_OF_STEPS / BYTES_OF_STEP;
-        Self { steps: Steps::default(), details: vec![], runs, run: 0, largest_room }
+        let has_steps = schema.n_attributes() <= MAX_VECTORS * LANES && schema.n_values.iter().all(|&n| n == 0);
+        let max_capacity = max_bytes / STEP_MEMORY_SHARE / STEP_BYTES;
+        Self { steps: StepTable::default(), nodes: vec![], has_steps, sixteenth_steps: 0, max_capacity }
     }
 
-    /// How many steps there is room for where there are `n` nodes: none where rows cannot run.
-    fn room(&self, n: usize) -> usize {
-        let largest = if self.runs { self.largest_room } else { 0 };
-        [SMALL, MEDIUM, LARGE].into_iter().find(|&room| n <= room && room <= largest).unwrap_or(0)
+    /// Returns the size of the step table for `n` nodes: 0 if there is none.
+    fn step_capacity(&self, n: usize) -> usize {
+        let largest = if self.has_steps { self.max_capacity } else { 0 };
+        [SMALL, MEDIUM, LARGE].into_iter().find(|&capacity| n <= capacity && capacity <= largest).unwrap_or(0)
     }
 
     fn push_leaf(&mut self, leaf: usize, depth: u32) {
-        let (node, n) = (self.details.len() as u32, self.details.len() + 1);
+        let (node, n) = (self.nodes.len() as u32, self.nodes.len() + 1);
         let (leaf, test) = (leaf as u32, Test::Which(1));
-        let detail = Detail { leaf, depth, attribute: 0, first_child: node, heaviest_child: node, test };
-        grow(&mut self.details, n, detail);
+        let leaf_node = Node { leaf, depth, attribute: 0, first_child: node, heaviest_child: node, test };
+        grow_column(&mut self.nodes, n, leaf_node);
         self.update_step(node as usize);
     }
 
-    /// Make known to rows that run what a node is now.
+    /// Copies a node that has changed to the step table.
     fn update_step(&mut self, node: usize) {
-        let room = self.room(self.details.len());
-        if room < self.steps.leaves.len() {
-            self.steps = Steps::default();
+        let capacity = self.step_capacity(self.nodes.len());
+        if capacity < self.steps.leaves.len() {
+            self.steps = StepTable::default();
         }
-        if room > 0 {
-            self.steps.grow(room);
-            self.steps.set(node, &self.details[node]);
+        if capacity > 0 {
+            self.steps.grow(capacity);
+            self.steps.set(node, &self.nodes[node]);
         }
     }
 
-    /// The bytes that so many nodes take on the heap.
-    pub fn bytes_of(&self, n_nodes: usize) -> usize {
-        self.room(n_nodes) * BYTES_OF_STEP + n_nodes * size_of::<Detail>()
+    /// Returns the heap size of `n_nodes` nodes in bytes.
+    pub fn bytes_for(&self, n_nodes: usize) -> usize {
+        self.step_capacity(n_nodes) * STEP_BYTES + n_nodes * size_of::<Node>()
     }
 
-    /// Hold room for so many nodes, and no more than that unless there are more.
-    pub fn fit(&mut self, n_nodes: usize) {
-        let room = self.room(n_nodes);
-        self.steps.fit(room);
-        fit(&mut self.details, n_nodes);
+    /// Sets the capacity to `n_nodes` nodes, or to the length if that is greater.
+    pub fn set_capacity(&mut self, n_nodes: usize) {
+        let capacity = self.step_capacity(n_nodes);
+        self.steps.set_capacity(capacity);
+        set_capacity(&mut self.nodes, n_nodes);
     }
 
-    /// All nodes that are leaves, with their leaves.
+    /// Returns all leaf nodes with their leaves.
     pub fn leaves(&self) -> impl Iterator<Item = (u32, usize)> {
-        (0..).zip(&self.details).filter(|(_, node)| node.leaf != SPLIT).map(|(i, node)| (i, node.leaf as usize))
+        (0..).zip(&self.nodes).filter(|(_, node)| node.leaf != SPLIT).map(|(i, node)| (i, node.leaf as usize))
     }
 
-    /// Give a leaf's node another leaf.
+    /// Sets the leaf of a leaf node.
     pub fn set_leaf(&mut self, node: u32, leaf: usize) {
-        self.details[node as usize].leaf = leaf as u32;
+        self.nodes[node as usize].leaf = leaf as u32;
         self.update_step(node as usize);
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
-        self.details.len()
+        self.nodes.len()
     }
 
-    /// The depth of the deepest node; that of the root is 0.
+    /// Returns the greatest depth of a node; that of the root is 0.
     pub fn depth(&self) -> u32 {
-        self.details.iter().map(|node| node.depth).max().unwrap_or(0)
+        self.nodes.iter().map(|node| node.depth).max().unwrap_or(0)
     }
 
-    /// The leaf of a node, where it is one.
+    /// Returns the leaf of a node; `None` if it has split.
     #[inline(always)]
     pub fn leaf(&self, node: u32) -> Option<usize> {
-        let leaf = self.details[node as usize].leaf;
+        let leaf = self.nodes[node as usize].leaf;
         if leaf == SPLIT { None } else { Some(leaf as usize) }
     }
 
-    /// Find the leaves of nodes again, some of which may have changed: from [`FROZEN`] on where one is frozen, or the
-    /// node is none.
+    /// Looks up the leaves of nodes again, some of which may have changed: [`FIRST_FROZEN`] or more where a leaf is
+    /// frozen or the node has split.
     pub fn find_leaves(&self, nodes: &[u32], leaves: &mut [u32]) {
         for (&node, leaf) in nodes.iter().zip(leaves) {
-            *leaf = self.details[node as usize].leaf;
+            *leaf = self.nodes[node as usize].leaf;
         }
     }
 
-    /// Turn a leaf's node into one that asks, with a child for each of the given leaves.
+    /// Turns a leaf node into a split node, with a child for each of the given leaves.
     pub fn split(&mut self, node: u32, attribute: usize, test: Test, leaves: &[usize], heaviest: usize) {
-        let first_child = self.details.len() as u32;
-        let depth = self.details[node as usize].depth + 1;
+        let first_child = self.nodes.len() as u32;
+        let depth = self.nodes[node as usize].depth + 1;
         self.set_test(node as usize, attribute as u32, test, first_child, first_child + heaviest as u32);
         for &leaf in leaves {
             self.push_leaf(leaf, depth);
@@ -242,24 +250,24 @@ impl Nodes {
     }
 
     fn set_test(&mut self, node: usize, attribute: u32, test: Test, first_child: u32, heaviest_child: u32) {
-        let Detail { depth, .. } = self.details[node];
-        self.details[node] = Detail { leaf: SPLIT, depth, attribute, first_child, heaviest_child, test };
+        let Node { depth, .. } = self.nodes[node];
+        self.nodes[node] = Node { leaf: SPLIT, depth, attribute, first_child, heaviest_child, test };
         self.update_step(node);
     }
 
-    /// The node where a row's way ends, from any node on.
+    /// Returns the leaf node of a row below a node.
     #[inline(never)]
     pub fn route(&self, mut node: u32, x: &[f64]) -> u32 {
-        while self.details[node as usize].leaf == SPLIT {
+        while self.nodes[node as usize].leaf == SPLIT {
             node = self.child(node, x);
         }
         node
     }
 
-    /// The child of a node that is no leaf to which a row goes.
+    /// Returns the child of a split node for a row.
     #[inline(always)]
     pub fn child(&self, node: u32, x: &[f64]) -> u32 {
-        let Detail { attribute, first_child, heaviest_child, test, .. } = self.details[node as usize];
+        let Node { attribute, first_child, heaviest_child, test, .. } = self.nodes[node as usize];
         let value = x[attribute as usize];
         match test {
             _ if value.is_nan() => heaviest_child,
@@ -270,55 +278,56 @@ impl Nodes {
         }
     }
 
-    /// The nodes where the ways of a block of rows end, and their leaves. `values` are the same rows, padded.
+    /// Finds the leaf nodes and leaves of a block of rows. `panels` are the same rows, padded.
     #[inline(always)]
     pub fn route_block(
         &mut self,
         x: &[f64],
         d: usize,
-        values: &[Values],
-        gaps: Option<&[bool; BLOCK]>,
-        (ends, leaves): (&mut [u32], &mut [u32; BLOCK]),
+        panels: &[RowPanel],
+        missing: Option<&[bool; BLOCK]>,
+        (end_nodes, leaves): (&mut [u32], &mut [u32; BLOCK]),
     ) {
-        let ran = self.runs && self.run_down(values, ends, leaves);
-        if ran {
-            let n_late = self.walk_late(values, ends, leaves);
-            // So that in the long run one row of two blocks must walk: that costs about as much as a step of all rows.
-            self.run = (self.run + 2 * n_late).saturating_sub(1);
+        let descended = self.has_steps && self.descend_block(panels, end_nodes, leaves);
+        if descended {
+            let n_unfinished = self.finish_descents(panels, end_nodes, leaves);
+            // In the long run one row in two blocks is unfinished: that costs about as much as one more step of all
+            // rows.
+            self.sixteenth_steps = (self.sixteenth_steps + 2 * n_unfinished).saturating_sub(1);
         }
-        if gaps.is_some() || !ran {
-            // A row with gaps ran past them: it starts again, and looks where it goes.
-            let gaps = if ran { gaps } else { None }.unwrap_or(&[true; BLOCK]);
-            for (i, (end, _)) in ends.iter_mut().zip(gaps).enumerate().filter(|(_, (_, gaps))| **gaps) {
+        if missing.is_some() || !descended {
+            // Missing values are not handled by step tables: such rows start again from the root.
+            let missing = if descended { missing } else { None }.unwrap_or(&[true; BLOCK]);
+            for (i, (end, _)) in end_nodes.iter_mut().zip(missing).enumerate().filter(|(_, (_, missing))| **missing) {
                 *end = self.route(0, &x[i * d..(i + 1) * d]);
-                leaves[i % BLOCK] = self.details[*end as usize].leaf;
+                leaves[i % BLOCK] = self.nodes[*end as usize].leaf;
             }
         }
     }
 
-    /// Take the rows that have not arrived down to their leaves; how many they were.
+    /// Descends the rows that have not reached a leaf; returns how many there were.
     #[inline(always)]
-    fn walk_late(&self, values: &[Values], ends: &mut [u32], leaves: &mut [u32; BLOCK]) -> usize {
-        let mut n_late = 0;
-        if leaves[..ends.len()].iter().fold(false, |late, &leaf| late | (leaf == SPLIT)) {
-            for ((end, leaf), values) in
-                ends.iter_mut().zip(leaves).zip(values).filter(|((_, leaf), _)| **leaf == SPLIT)
+    fn finish_descents(&self, panels: &[RowPanel], end_nodes: &mut [u32], leaves: &mut [u32; BLOCK]) -> usize {
+        let mut n_unfinished = 0;
+        if leaves[..end_nodes.len()].iter().fold(false, |late, &leaf| late | (leaf == SPLIT)) {
+            for ((end, leaf), panel) in
+                end_nodes.iter_mut().zip(leaves).zip(panels).filter(|((_, leaf), _)| **leaf == SPLIT)
             {
-                // A row with gaps may have run past the last node.
-                *end = self.walk_down(*end % self.steps.leaves.len() as u32, values);
+                // A row with missing values may have passed the last node.
+                *end = self.descend(*end % self.steps.leaves.len() as u32, panel);
                 *leaf = self.steps.leaves[*end as usize];
-                n_late += 1;
+                n_unfinished += 1;
             }
         }
-        n_late
+        n_unfinished
     }
 
-    /// Take a row without gaps down to its leaf, in a tree that asks for numbers only.
+    /// Returns the leaf node of a row without missing values, from a node on, in a tree over numbers.
     #[inline(always)]
-    fn walk_down(&self, mut node: u32, values: &Values) -> u32 {
+    fn descend(&self, mut node: u32, panel: &RowPanel) -> u32 {
         loop {
             let (column, threshold) = (self.steps.columns[node as usize], self.steps.thresholds[node as usize]);
-            let value = values.0[column as usize];
+            let value = panel.0[column as usize];
             let next = self.steps.first_children[node as usize] + u32::from(value > threshold);
             if next == node {
                 return node;
@@ -327,56 +336,58 @@ impl Nodes {
         }
     }
 
-    /// Take rows some steps down, several side by side; false where there are too many steps for that. Tables of known
-    /// size need no check of their bounds.
+    /// Descends a block of rows some steps; returns false if there is no step table.
     #[inline(always)]
-    fn run_down(&self, values: &[Values], ends: &mut [u32], leaves: &mut [u32; BLOCK]) -> bool {
-        self.run_down_in::<SMALL>(values, ends, leaves)
-            || self.run_down_in::<MEDIUM>(values, ends, leaves)
-            || self.run_down_in::<LARGE>(values, ends, leaves)
+    fn descend_block(&self, panels: &[RowPanel], end_nodes: &mut [u32], leaves: &mut [u32; BLOCK]) -> bool {
+        self.descend_block_in::<SMALL>(panels, end_nodes, leaves)
+            || self.descend_block_in::<MEDIUM>(panels, end_nodes, leaves)
+            || self.descend_block_in::<LARGE>(panels, end_nodes, leaves)
     }
 
-    /// The same where the tables have `N` places; false where they have not. A function of its own, since its loop needs
-    /// all registers.
+    /// Descends a block of rows if the step table has `N` entries; returns false otherwise.
+    ///
+    /// Not inlined, since its loop needs all registers.
     #[inline(never)]
-    fn run_down_in<const N: usize>(&self, values: &[Values], ends: &mut [u32], leaves: &mut [u32; BLOCK]) -> bool {
-        let Some(steps) = self.steps.of_size::<N>() else { return false };
-        // Where the last rows of a batch are left, which are late.
-        ends.fill(0);
-        leaves.fill(steps.3[0]);
-        let chunks = values.as_chunks::<ABREAST>().0.iter().zip(leaves.as_chunks_mut::<ABREAST>().0);
-        for ((values, leaves), ends) in chunks.zip(ends.as_chunks_mut::<ABREAST>().0) {
-            *ends = run_down(steps, values, self.run / 16);
-            *leaves = ends.map(|end| steps.3[end as usize % N]);
+    fn descend_block_in<const N: usize>(
+        &self,
+        panels: &[RowPanel],
+        end_nodes: &mut [u32],
+        leaves: &mut [u32; BLOCK],
+    ) -> bool {
+        let Some(steps) = self.steps.as_fixed::<N>() else { return false };
+        // Rows beyond the last whole group stay at the root, unfinished.
+        end_nodes.fill(0);
+        leaves.fill(steps.leaves[0]);
+        let chunks = panels.as_chunks::<GROUP>().0.iter().zip(leaves.as_chunks_mut::<GROUP>().0);
+        for ((panels, leaves), end_nodes) in chunks.zip(end_nodes.as_chunks_mut::<GROUP>().0) {
+            *end_nodes = descend_group(steps, panels, self.sixteenth_steps / 16);
+            *leaves = end_nodes.map(|end| steps.leaves[end as usize % N]);
         }
         true
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
-        self.steps.n_bytes() + self.details.capacity() * size_of::<Detail>()
+        self.steps.n_bytes() + self.nodes.capacity() * size_of::<Node>()
     }
 }
 
-/// Take eight rows some steps down, side by side and without a branch, so that their cache misses overlap.
+/// Descends eight rows some steps in parallel and without branches, so that their cache misses overlap.
 #[inline(always)]
-fn run_down<const N: usize>(
-    (thresholds, first_children, columns, _): Table<'_, N>,
-    values: &[Values; ABREAST],
-    n_steps: usize,
-) -> [u32; ABREAST] {
-    let mut at = [0; ABREAST];
+fn descend_group<const N: usize>(steps: FixedSteps<'_, N>, panels: &[RowPanel; GROUP], n_steps: usize) -> [u32; GROUP] {
+    let mut positions = [0; GROUP];
     for _ in 0..n_steps {
-        for (at, values) in at.iter_mut().zip(values) {
-            let node = *at as usize % N;
-            let value = values.0[columns[node] as usize];
-            // Not `value > threshold`: whether the first of two is less or not a number, the processor adds at once.
-            #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "a row with gaps may go where it likes")]
-            let is_more = !(thresholds[node] >= value);
-            *at = first_children[node] + u32::from(is_more);
+        for (position, panel) in positions.iter_mut().zip(panels) {
+            let node = *position as usize % N;
+            let value = panel.0[steps.columns[node] as usize];
+            // Not `value > threshold`: the negated comparison sets the carry flag, which the processor adds in one
+            // instruction.
+            #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "a row with missing values is routed again")]
+            let is_more = !(steps.thresholds[node] >= value);
+            *position = steps.first_children[node] + u32::from(is_more);
         }
     }
-    at
+    positions
 }
 
 #[cfg(test)]
@@ -384,8 +395,9 @@ mod tests {
     use super::*;
     use crate::codec::{Reader, Writer};
     use crate::learners::rows::{Layout, Rows};
+    use crate::randomness::{Draws, Purpose};
 
-    /// Attribute 0 is a number, attribute 1 has three values.
+    /// Returns a schema whose attribute 0 is a number and attribute 1 has three values.
     fn schema() -> Schema {
         Schema { n_values: vec![0, 3], n_classes: 2 }
     }
@@ -399,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_find_their_leaves_and_gaps_lead_to_the_heaviest_child() {
+    fn rows_reach_their_leaves_and_missing_values_lead_to_the_heaviest_child() {
         let nodes = tree();
         let leaf = |x: [f64; 2]| nodes.leaf(nodes.route(0, &x)).unwrap();
         assert_eq!((leaf([0.5, 0.0]), leaf([0.5, 1.0]), leaf([0.5, 2.0])), (0, 2, 3));
@@ -409,18 +421,18 @@ mod tests {
     }
 
     #[test]
-    fn a_block_of_rows_arrives_where_each_row_alone_does() {
+    fn a_block_of_rows_reaches_the_same_leaves_as_each_row_alone() {
         let schema = Schema { n_values: vec![0, 0], n_classes: 2 };
         let mut nodes = Nodes::new(&schema, 1 << 25);
         nodes.split(0, 1, Test::AtMost(0.5), &[0, 1], 1);
         nodes.split(2, 0, Test::AtMost(-0.5), &[1, 2], 0);
         let x: Vec<f64> = (0..2 * 21).map(|i| if i == 13 { f64::NAN } else { (f64::from(i) * 1.7).sin() }).collect();
-        let (mut ends, mut leaves) = ([0; 21], [0; BLOCK]);
+        let (mut end_nodes, mut leaves) = ([0; 21], [0; BLOCK]);
         for _ in 0..2 {
             let mut rows = Rows::<1>::new(&Layout::new(&schema), 32);
             rows.fill(&Layout::new(&schema), &x, 21);
-            nodes.route_block(&x, 2, rows.values(), rows.gaps(), (&mut ends, &mut leaves));
-            for (i, (&end, &leaf)) in ends.iter().zip(&leaves).enumerate() {
+            nodes.route_block(&x, 2, rows.panels(), rows.missing_rows(), (&mut end_nodes, &mut leaves));
+            for (i, (&end, &leaf)) in end_nodes.iter().zip(&leaves).enumerate() {
                 assert_eq!(end, nodes.route(0, &x[2 * i..2 * i + 2]));
                 assert_eq!(Some(leaf as usize), nodes.leaf(end));
             }
@@ -428,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_with_gaps_runs_on_from_the_last_leaf_of_a_full_table_and_still_arrives() {
+    fn a_row_with_missing_values_arrives_although_it_runs_past_the_last_node() {
         let schema = Schema { n_values: vec![0], n_classes: 2 };
         let mut nodes = Nodes::new(&schema, 1 << 25);
         nodes.split(0, 0, Test::AtMost(0.5), &[0, 1], 0);
@@ -440,23 +452,80 @@ mod tests {
         }
         let mut rows = Rows::<1>::new(&Layout::new(&schema), BLOCK);
         let x: Vec<f64> = (0..BLOCK).map(|i| if i % 2 == 0 { f64::NAN } else { 1.0 }).collect();
-        let (mut ends, mut leaves) = ([0; BLOCK], [0; BLOCK]);
+        let (mut end_nodes, mut leaves) = ([0; BLOCK], [0; BLOCK]);
         for steps in 0..SMALL {
-            nodes.run = 16 * steps;
+            nodes.sixteenth_steps = 16 * steps;
             rows.fill(&Layout::new(&schema), &x, BLOCK);
-            nodes.route_block(&x, 1, rows.values(), rows.gaps(), (&mut ends, &mut leaves));
-            assert_eq!((ends[0], ends[1]), (1, last));
+            nodes.route_block(&x, 1, rows.panels(), rows.missing_rows(), (&mut end_nodes, &mut leaves));
+            assert_eq!((end_nodes[0], end_nodes[1]), (1, last));
+        }
+    }
+
+    /// Returns the leaf node by a plain walk: one test after the other, missing values to the heaviest child.
+    fn walk(nodes: &Nodes, x: &[f64]) -> u32 {
+        let mut node = 0;
+        while nodes.leaf(node).is_none() {
+            let Node { attribute, test, first_child, heaviest_child, .. } = nodes.nodes[node as usize];
+            let Test::AtMost(threshold) = test else { unreachable!("all attributes are numbers") };
+            let value = x[attribute as usize];
+            node = match value {
+                _ if value.is_nan() => heaviest_child,
+                _ if value <= threshold => first_child,
+                _ => first_child + 1,
+            };
+        }
+        node
+    }
+
+    #[test]
+    fn step_tables_of_every_size_lead_where_the_plain_walk_does() {
+        let draws = Draws::new(3, Purpose::named("nodes"), 0);
+        for (n_attributes, n_splits) in [(1, 0), (2, 7), (16, 400), (5, 600), (3, 5_000), (10, 33_000), (17, 100)] {
+            let schema = Schema { n_values: vec![0; n_attributes], n_classes: 2 };
+            let mut nodes = Nodes::new(&schema, 1 << 28);
+            // Every split is of a random leaf by a random attribute; its first child keeps the leaf's number.
+            let mut leaves = vec![0_u32];
+            for split in 0..n_splits {
+                let split_draws = draws.within(split);
+                let (i, attribute) =
+                    (split_draws.below(0, leaves.len() as u64) as usize, split_draws.below(1, n_attributes as u64));
+                let (node, first_child) = (leaves[i], nodes.len() as u32);
+                let numbers = [nodes.leaf(node).unwrap(), leaves.len()];
+                let test = Test::AtMost(split_draws.uniform(2));
+                nodes.split(node, attribute as usize, test, &numbers, split_draws.below(3, 2) as usize);
+                leaves[i] = first_child;
+                leaves.push(first_child + 1);
+            }
+            let layout = Layout::new(&schema);
+            let mut rows = Rows::<MAX_VECTORS>::new(&layout, BLOCK);
+            let (mut end_nodes, mut leaves) = ([0; BLOCK], [0; BLOCK]);
+            for block in 0..60 {
+                let block_draws = draws.within(1_000_000 + block);
+                let n_rows = if block % 7 == 6 { 1 + block_draws.below(0, BLOCK as u64 - 1) as usize } else { BLOCK };
+                let missing = if block % 3 == 0 { 0.1 } else { 0.0 };
+                let value = |i: u64| {
+                    if block_draws.uniform(2 * i) < missing { f64::NAN } else { block_draws.uniform(2 * i + 1) }
+                };
+                let x: Vec<f64> = (0..(n_rows * n_attributes) as u64).map(value).collect();
+                rows.fill(&layout, &x, n_rows);
+                let end_nodes = &mut end_nodes[..n_rows];
+                nodes.route_block(&x, n_attributes, rows.panels(), rows.missing_rows(), (end_nodes, &mut leaves));
+                for (i, x) in x.chunks_exact(n_attributes).enumerate() {
+                    assert_eq!(end_nodes[i], walk(&nodes, x));
+                    assert_eq!(Some(leaves[i] as usize), nodes.leaf(end_nodes[i]));
+                }
+            }
         }
     }
 
     #[test]
-    fn nodes_are_saved_and_a_graph_that_is_no_tree_is_refused() {
+    fn nodes_round_trip_and_a_graph_that_is_no_tree_is_refused() {
         let mut writer = Writer::new("nodes", 1);
         tree().save(&mut writer);
         let bytes = writer.finish();
         let load = |bytes: &[u8], n_leaves: usize| {
             let mut reader = Reader::new("nodes", 1, bytes)?;
-            let mut leaves = Leaves::new(n_leaves, 0);
+            let mut leaves = LeafClaims::new(n_leaves, 0);
             let nodes = Nodes::empty(&schema(), 1 << 25).load(&mut reader, &schema(), &[], &mut leaves)?;
             leaves.check(&reader).map(|()| nodes)
         };
@@ -465,7 +534,7 @@ mod tests {
         assert_eq!(loaded.route(0, &[0.6, 2.0]), tree().route(0, &[0.6, 2.0]));
         assert!(load(&bytes, 4).is_err() && load(&bytes, 6).is_err());
         let mut twice = tree();
-        twice.details[2].first_child = 3;
+        twice.nodes[2].first_child = 3;
         let mut writer = Writer::new("nodes", 1);
         twice.save(&mut writer);
         assert!(load(&writer.finish(), 5).is_err());

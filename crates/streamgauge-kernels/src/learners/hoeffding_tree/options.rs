@@ -1,48 +1,47 @@
-//! The options of a Hoeffding tree.
+//! The options of a Hoeffding tree. Their ranges are checked in Python.
 
 use super::SplitCriterion;
-use crate::KernelError;
 
-/// What predicts at a leaf.
+/// The prediction at a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeafPrediction {
-    /// The class of the greatest weight.
+    /// The class with the greatest weight.
     Majority,
     /// Naive Bayes over the rows of the leaf.
     NaiveBayes,
-    /// Whichever of the two was right for more weight at this leaf so far; naive Bayes where they are level.
+    /// Whichever of the two was right for more weight at this leaf so far; naive Bayes if they are equal.
     Adaptive,
 }
 
 /// The options of a Hoeffding tree, with MOA's defaults.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// The weight a leaf learns between two attempts to split.
+    /// The weight that a leaf learns between two attempts to split.
     pub grace_period: f64,
-    /// The probability with which a split may be the wrong one.
+    /// The probability of choosing the wrong split.
     pub split_confidence: f64,
-    /// Below this bound, splits that are level are told apart by chance.
+    /// A leaf splits even without a clear lead once the bound is below this.
     pub tie_threshold: f64,
-    /// What predicts at a leaf.
+    /// The prediction at a leaf.
     pub leaf_prediction: LeafPrediction,
-    /// Whether nominal attributes are split into one value and the rest only.
+    /// Whether nominal attributes are only split into one value and the rest.
     pub binary_splits: bool,
-    /// What makes a split good.
+    /// The merit of a split.
     pub split_criterion: SplitCriterion,
-    /// Whether an attribute that falls behind the best by more than the bound is never again looked at in its leaf.
+    /// Whether a leaf ignores an attribute once it has fallen behind the best by more than the bound.
     pub remove_poor_attributes: bool,
-    /// The most bytes the tree may hold: its least promising leaves are frozen to keep below.
+    /// The most bytes the tree may hold; the least promising leaves are frozen to stay below.
     pub max_bytes: usize,
-    /// Each leaf looks at some attributes only.
+    /// Whether leaves use random subsets of the attributes.
     pub subspace: Option<Subspace>,
 }
 
-/// Random subspaces: each leaf looks at so many attributes, drawn when it is made.
+/// Random subspaces: each leaf uses `size` attributes, drawn when it is created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subspace {
-    /// How many attributes; all of them where there are no more.
+    /// The number of attributes, capped at all of them.
     pub size: usize,
-    /// What they are drawn with.
+    /// The seed of the draws.
     pub seed: u64,
 }
 
@@ -59,45 +58,5 @@ impl Default for Options {
             max_bytes: 1 << 25,
             subspace: None,
         }
-    }
-}
-
-impl Options {
-    /// Check that each is in its range.
-    ///
-    /// # Errors
-    /// [`KernelError::Option`] about the first that is not.
-    pub fn check(&self) -> Result<(), KernelError> {
-        let check = |option, found: f64, fits, expected| {
-            if fits { Ok(()) } else { Err(KernelError::Option { option, found: found.to_string(), expected }) }
-        };
-        let Self { grace_period, split_confidence, tie_threshold, .. } = *self;
-        let fits = grace_period >= 1.0 && grace_period.is_finite();
-        check("grace_period", grace_period, fits, "it must be a number of at least 1")?;
-        let fits = split_confidence > 0.0 && split_confidence <= 1.0;
-        check("split_confidence", split_confidence, fits, "it must be a number in (0, 1]")?;
-        let fits = (0.0..=1.0).contains(&tie_threshold);
-        check("tie_threshold", tie_threshold, fits, "it must be a number in [0, 1]")?;
-        let size = self.subspace.map_or(1, |subspace| subspace.size);
-        check("subspace", size as f64, size > 0, "it must be at least 1")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn options_outside_their_range_are_refused_by_name() {
-        let name = |options: Options| match options.check() {
-            Err(KernelError::Option { option, .. }) => option,
-            _ => "",
-        };
-        let fine = Options::default();
-        assert_eq!(name(fine), "");
-        assert_eq!(name(Options { grace_period: 0.0, ..fine }), "grace_period");
-        assert_eq!(name(Options { split_confidence: 0.0, ..fine }), "split_confidence");
-        assert_eq!(name(Options { tie_threshold: f64::NAN, ..fine }), "tie_threshold");
-        assert_eq!(name(Options { subspace: Some(Subspace { size: 0, seed: 1 }), ..fine }), "subspace");
     }
 }

@@ -1,19 +1,19 @@
-//! What trees share that look at every node on the way of a row.
+//! Trees that visit every node on the path of a row, one row after the other.
 
 use super::HoeffdingTree;
 use crate::dispatch;
 use crate::learners::rows::{BLOCK, Row, Rows};
 use crate::learners::{ABSTAINED, Step};
 
-/// A learner that stands on a tree and takes rows one by one.
-pub(super) trait RowByRow<const L: usize> {
-    /// The tree, whose nodes say where a row is predicted.
-    fn tree(&mut self) -> &mut HoeffdingTree<L>;
+/// A learner that wraps a tree and processes rows one by one.
+pub(super) trait RowByRow<const V: usize> {
+    /// Returns the tree, whose nodes route rows to their leaves.
+    fn tree(&mut self) -> &mut HoeffdingTree<V>;
 
-    /// Predict a row, then learn it where its weight is above 0.
-    fn step(&mut self, x: &[f64], row: Row<'_, L>, label: i32, weight: f64) -> i32;
+    /// Predicts a row, then learns it if its weight is above 0.
+    fn step(&mut self, x: &[f64], row: Row<'_, V>, label: i32, weight: f64) -> i32;
 
-    /// Predict each tested row of a step, then learn it.
+    /// Predicts each tested row of a step, then learns it.
     fn interleave_rows(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
         let (d, n_classes) = (self.tree().schema.n_attributes(), self.tree().schema.n_classes);
         let mut rows = std::mem::replace(&mut self.tree().rows, Rows::empty());
@@ -29,7 +29,7 @@ pub(super) trait RowByRow<const L: usize> {
                 if let Some(votes) = votes.as_mut().and_then(Iterator::next) {
                     votes.fill(0.0);
                     if tested {
-                        let (_, leaf) = self.tree().leaf_from(0, x);
+                        let (_, leaf) = self.tree().find_leaf(0, x);
                         self.tree().vote_at(leaf, row, votes);
                     }
                 }
@@ -44,10 +44,10 @@ pub(super) trait RowByRow<const L: usize> {
     }
 }
 
-impl<const L: usize> HoeffdingTree<L> {
-    /// Predict a row at a leaf, then learn it where its weight is above 0.
+impl<const V: usize> HoeffdingTree<V> {
+    /// Predicts a row at a leaf, then learns it if its weight is above 0.
     #[inline(never)]
-    pub(super) fn step_at_leaf(&mut self, node: u32, leaf: usize, row: Row<'_, L>, label: i32, weight: f64) -> i32 {
+    pub(super) fn step_at_leaf(&mut self, node: u32, leaf: usize, row: Row<'_, V>, label: i32, weight: f64) -> i32 {
         dispatch::run(
             #[inline(always)]
             || self.predict_and_learn(node, leaf, row, label, weight),

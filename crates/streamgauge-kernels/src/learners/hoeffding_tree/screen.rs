@@ -1,115 +1,117 @@
-//! A cheap look at the splits of a leaf: most attempts end with "not yet", and single precision is enough to know it.
+//! Split screening: most attempts to split fail, and single precision is enough to know it.
 
-use super::split::{LEAST_SHARE, N_THRESHOLDS};
+use super::split::{MIN_BRANCH_SHARE, N_THRESHOLDS};
 use crate::learners::bayes::{Columns, Models};
-use crate::learners::lanes::{Lane, WIDTH};
+use crate::learners::f64x4::{F64x4, LANES};
 use crate::learners::vector_math::{normal_cdf_f32, x_ln_x, x_ln_x_f32};
 
 /// Thresholds are written in whole vectors; the next attribute overwrites the excess.
-const WRITTEN: usize = 16;
-/// No merit in single precision is further than this from the exact one.
-const MARGIN: f64 = 1e-4;
-/// So many standard deviations from the mean there is nothing left of a class.
-const BEYOND: f32 = 100.0;
+const WRITE_WIDTH: usize = 16;
+/// The greatest error of a merit in single precision.
+const MAX_ERROR: f64 = 1e-4;
+/// This many standard deviations from the mean, the density of a class is 0.
+const FAR: f32 = 100.0;
 /// A merit below all others.
-const NONE: f32 = -1e30;
-/// With more classes the errors of single precision could add up to more than the margin.
+const NO_MERIT: f32 = -1e30;
+/// With more classes the errors of single precision could add up to more than [`MAX_ERROR`].
 const MAX_CLASSES: usize = 100;
 
-/// The thresholds of all numeric attributes in one column, and what is worked out for each.
+/// The thresholds of all numeric attributes in one column, and their merits.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Screen {
-    /// Standard deviations from the mean of the class; [`BEYOND`] all of them where the threshold is outside its range.
+pub(super) struct SplitScreener {
+    /// Standard deviations from the mean of the class; plus or minus [`FAR`] where the threshold is outside the range
+    /// of the class.
     z: Vec<f32>,
     /// The share of the weight at or below the threshold.
     left: Vec<f32>,
     merit: Vec<f32>,
-    /// Per column, whether its best split may be the one that is asked for.
-    leads: Vec<bool>,
+    /// Per column, whether its best split may be the best or, where that matters, the second best.
+    contenders: Vec<bool>,
 }
 
-/// What a look at the splits of a leaf tells.
+/// The result of a screening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Glance {
-    /// The best split certainly does not lead the second by enough.
-    NotYet,
-    /// The best split certainly leads by enough, or it need not; it is one of a column that leads.
-    Leads,
-    /// It may lead by enough; the best two splits are those of columns that lead.
-    MayLead,
-    /// Nothing for certain.
-    Unclear,
+pub(super) enum SplitScreen {
+    /// The best split does not lead the second best by more than the bound.
+    NoSplit,
+    /// The best split leads by more than the bound, or there is no bound; it is by a contender.
+    Splits,
+    /// The best split may lead by more than the bound; the best two splits are by contenders.
+    MaySplit,
+    /// Single precision cannot decide.
+    Unknown,
 }
 
-impl Screen {
-    /// Look whether the best split of a leaf leads the second by `bound` (in nats); `None` asks for the best alone.
+impl SplitScreener {
+    /// Screens whether the best split of a leaf leads the second best by `bound` (in nats); with `None` only the best
+    /// one matters.
     ///
-    /// Only for leaves whose attributes are all numeric and have no gaps.
+    /// Only for leaves whose attributes are all numeric and have no missing values.
     #[inline(always)]
-    pub fn look<const L: usize>(
+    pub fn screen<const V: usize>(
         &mut self,
-        models: &Models<L>,
-        site: usize,
+        models: &Models<V>,
+        model: usize,
         n_classes: usize,
         bound: Option<f64>,
-    ) -> Glance {
-        let d = models.n_numeric(site);
-        let total: f64 = (0..n_classes).map(|class| models.column(site, class, 0).weight).sum();
+    ) -> SplitScreen {
+        let d = models.n_numeric(model);
+        let total: f64 = (0..n_classes).map(|class| models.column(model, class, 0).weight).sum();
         if n_classes > MAX_CLASSES || d < 2 {
-            return Glance::Unclear;
+            return SplitScreen::Unknown;
         }
-        // No split gains more than all the entropy there is.
-        let entropy = |class| -x_ln_x(models.column(site, class, 0).weight / total);
-        if bound.is_some_and(|bound| (0..n_classes).map(entropy).sum::<f64>() + MARGIN < bound) {
-            return Glance::NotYet;
+        // No split gains more than the entropy of the leaf.
+        let entropy = |class| -x_ln_x(models.column(model, class, 0).weight / total);
+        if bound.is_some_and(|bound| (0..n_classes).map(entropy).sum::<f64>() + MAX_ERROR < bound) {
+            return SplitScreen::NoSplit;
         }
-        self.clear(d);
+        self.reset(d);
         for class in 0..n_classes {
-            let weight = models.column(site, class, 0).weight;
+            let weight = models.column(model, class, 0).weight;
             if weight > 0.0 {
-                if !self.place_thresholds(models, site, n_classes, class) {
-                    return Glance::Unclear;
+                if !self.set_thresholds(models, model, n_classes, class) {
+                    return SplitScreen::Unknown;
                 }
                 self.add_class((weight / total) as f32);
             }
         }
-        let best_two = if self.finish() { self.best_two(d) } else { None };
-        let Some((first, second)) = best_two else { return Glance::Unclear };
+        let best_two = if self.compute_merits() { self.find_best_two(d) } else { None };
+        let Some((first, second)) = best_two else { return SplitScreen::Unknown };
         let lead = f64::from(first - second);
-        if bound.is_some_and(|bound| lead + MARGIN < bound) {
-            return Glance::NotYet;
+        if bound.is_some_and(|bound| lead + MAX_ERROR < bound) {
+            return SplitScreen::NoSplit;
         }
-        let leads = bound.is_none_or(|bound| lead - MARGIN > bound);
-        // Each merit may be off by the margin.
-        self.find_leaders(d, if leads { first } else { second } - 3.0 * MARGIN as f32);
-        if leads { Glance::Leads } else { Glance::MayLead }
+        let leads = bound.is_none_or(|bound| lead - MAX_ERROR > bound);
+        // Each merit may be off by the error.
+        self.mark_contenders(d, if leads { first } else { second } - 3.0 * MAX_ERROR as f32);
+        if leads { SplitScreen::Splits } else { SplitScreen::MaySplit }
     }
 
-    /// Whether the best split of a column may be the one that was asked for.
+    /// Returns whether a column is a contender of the last screening.
     #[inline(always)]
-    pub fn leads(&self, column: usize) -> bool {
-        self.leads[column]
+    pub fn is_contender(&self, column: usize) -> bool {
+        self.contenders[column]
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
-        let Self { z, left, merit, leads } = self;
+        let Self { z, left, merit, contenders } = self;
         let numbers = [z, left, merit].map(|column| column.capacity() * size_of::<f32>());
-        numbers.iter().sum::<usize>() + leads.capacity()
+        numbers.iter().sum::<usize>() + contenders.capacity()
     }
 
-    /// The bytes it holds on the heap once it has looked at `d` attributes.
-    pub fn bytes_of(d: usize) -> usize {
+    /// Returns the heap size in bytes after a screening of `d` attributes.
+    pub fn bytes_for(d: usize) -> usize {
         3 * Self::length(d) * size_of::<f32>() + d
     }
 
-    /// How many thresholds `d` attributes take.
+    /// Returns the number of thresholds of `d` attributes, padded.
     fn length(d: usize) -> usize {
-        (d * N_THRESHOLDS).next_multiple_of(WRITTEN) + WRITTEN
+        (d * N_THRESHOLDS).next_multiple_of(WRITE_WIDTH) + WRITE_WIDTH
     }
 
-    /// Make room for `d` attributes.
-    fn clear(&mut self, d: usize) {
+    /// Prepares the columns for `d` attributes.
+    fn reset(&mut self, d: usize) {
         for column in [&mut self.z, &mut self.left, &mut self.merit] {
             column.resize(Self::length(d), 0.0);
         }
@@ -117,52 +119,53 @@ impl Screen {
         self.merit.fill(0.0);
     }
 
-    /// Place the thresholds of all attributes as one class sees them; false where that needs double precision.
+    /// Writes the thresholds of all attributes relative to one class; returns false if that needs double precision.
     #[inline(always)]
-    fn place_thresholds<const L: usize>(
+    fn set_thresholds<const V: usize>(
         &mut self,
-        models: &Models<L>,
-        site: usize,
+        models: &Models<V>,
+        model: usize,
         n_classes: usize,
         class: usize,
     ) -> bool {
-        let (d, mut certain) = (models.n_numeric(site), true);
-        for lane in 0..d.div_ceil(WIDTH) {
-            let (mut min, mut max) = (Lane::splat(f64::INFINITY), Lane::splat(f64::NEG_INFINITY));
+        let (d, mut certain) = (models.n_numeric(model), true);
+        for vector in 0..d.div_ceil(LANES) {
+            let (mut min, mut max) = (F64x4::splat(f64::INFINITY), F64x4::splat(f64::NEG_INFINITY));
             for class in 0..n_classes {
-                let seen = models.columns(site, class, lane);
-                (min, max) = (min.min(seen.min), max.max(seen.max));
+                let stats = models.columns(model, class, vector);
+                (min, max) = (min.min(stats.min), max.max(stats.max));
             }
-            let columns = lane * WIDTH..d.min((lane + 1) * WIDTH);
-            let places = Places::new(models.columns(site, class, lane), min, max);
+            let columns = vector * LANES..d.min((vector + 1) * LANES);
+            let grid = ThresholdGrid::new(models.columns(model, class, vector), min, max);
             for (i, column) in columns.enumerate() {
-                certain &= places.certain[i];
-                self.write_thresholds(column, places.first.0[i], places.width.0[i], places.low.0[i], places.high.0[i]);
+                certain &= grid.certain[i];
+                self.write_thresholds(column, grid.first.0[i], grid.width.0[i], grid.low.0[i], grid.high.0[i]);
             }
         }
         certain
     }
 
-    /// Write what a class sees of the thresholds of a column: the first one less a step and the steps, in standard
-    /// deviations from the mean, and the extremes of the class, in steps.
+    /// Writes the thresholds of a column relative to a class. `first` is one step before the first threshold and
+    /// `width` the step, in standard deviations from the mean; `low` and `high` are the extremes of the class, in
+    /// steps.
     #[inline(always)]
     fn write_thresholds(&mut self, column: usize, first: f64, width: f64, low: f64, high: f64) {
         let (first, width, low, high) = (first as f32, width as f32, low as f32, high as f32);
-        let z = &mut self.z[column * N_THRESHOLDS..column * N_THRESHOLDS + WRITTEN];
+        let z = &mut self.z[column * N_THRESHOLDS..column * N_THRESHOLDS + WRITE_WIDTH];
         for (i, z) in z.iter_mut().enumerate() {
             let k = (i + 1) as f32;
             let inside = width.mul_add(k, first);
-            let below_all = if k >= high { BEYOND } else { inside };
-            *z = if k < low { -BEYOND } else { below_all };
+            let below_all = if k >= high { FAR } else { inside };
+            *z = if k < low { -FAR } else { below_all };
         }
     }
 
-    /// Add a class of the given share to all thresholds.
+    /// Adds a class with the given share of the weight to all thresholds.
     #[inline(always)]
     fn add_class(&mut self, share: f32) {
         let Self { z, left, merit, .. } = self;
-        // What was written beyond the last threshold is left out, down to whole vectors.
-        let n = z.len() - WRITTEN;
+        // Without what was written beyond the last threshold, rounded up to whole vectors.
+        let n = z.len() - WRITE_WIDTH;
         for ((&z, left), merit) in z[..n].iter().zip(&mut left[..n]).zip(&mut merit[..n]) {
             let below = share * normal_cdf_f32(z);
             *left += below;
@@ -170,73 +173,73 @@ impl Screen {
         }
     }
 
-    /// Turn the sums into merits; false where a share is too near to the least one to tell.
+    /// Turns the sums into merits; returns false if a share is too close to the least one to decide.
     #[inline(always)]
-    fn finish(&mut self) -> bool {
-        let least = LEAST_SHARE as f32;
+    fn compute_merits(&mut self) -> bool {
+        let least = MIN_BRANCH_SHARE as f32;
         let mut certain = true;
-        let n = self.left.len() - WRITTEN;
+        let n = self.left.len() - WRITE_WIDTH;
         for (&left, merit) in self.left[..n].iter().zip(&mut self.merit[..n]) {
             let right = 1.0 - left;
             let smaller = if left < right { left } else { right };
             certain &= (smaller - least).abs() > 1e-5;
-            let found = *merit - x_ln_x_f32(left) - x_ln_x_f32(right);
-            *merit = if smaller > least { found } else { NONE };
+            let gain = *merit - x_ln_x_f32(left) - x_ln_x_f32(right);
+            *merit = if smaller > least { gain } else { NO_MERIT };
         }
         certain
     }
 
-    /// The best merits of the two best columns; `None` where there are not two.
+    /// Returns the merits of the two best columns; `None` if there are not two.
     #[inline(always)]
-    fn best_two(&self, d: usize) -> Option<(f32, f32)> {
-        let (mut first, mut second) = (NONE, NONE);
+    fn find_best_two(&self, d: usize) -> Option<(f32, f32)> {
+        let (mut first, mut second) = (NO_MERIT, NO_MERIT);
         for merits in &self.merit.as_chunks::<N_THRESHOLDS>().0[..d] {
-            let best = greatest(merits);
+            let best = find_greatest(merits);
             second = second.max(best.min(first));
             first = first.max(best);
         }
-        (second > NONE).then_some((first, second))
+        (second > NO_MERIT).then_some((first, second))
     }
 
-    /// Find the columns that have at least some merit.
+    /// Marks the columns with a merit of at least `least`.
     #[inline(always)]
-    fn find_leaders(&mut self, d: usize, least: f32) {
-        self.leads.clear();
+    fn mark_contenders(&mut self, d: usize, least: f32) {
+        self.contenders.clear();
         for merits in &self.merit.as_chunks::<N_THRESHOLDS>().0[..d] {
-            self.leads.push(greatest(merits) >= least);
+            self.contenders.push(find_greatest(merits) >= least);
         }
     }
 }
 
-/// Where the thresholds of four columns lie for a class, whose values are least and greatest as given over all classes.
-struct Places {
-    /// The place before the first threshold, and the distance of two, in standard deviations from the mean of the class.
-    first: Lane,
-    width: Lane,
+/// The thresholds of four columns relative to a class, from the extremes over all classes.
+struct ThresholdGrid {
+    /// One step before the first threshold, and the step, in standard deviations from the mean of the class.
+    first: F64x4,
+    width: F64x4,
     /// The extremes of the class, in steps from the least value.
-    low: Lane,
-    high: Lane,
-    /// Whether single precision can tell on which side of each threshold the extremes are.
-    certain: [bool; WIDTH],
+    low: F64x4,
+    high: F64x4,
+    /// Whether single precision decides on which side of each threshold the extremes are.
+    certain: [bool; LANES],
 }
 
-impl Places {
+impl ThresholdGrid {
     #[inline(always)]
-    fn new(seen: Columns, min: Lane, max: Lane) -> Self {
-        let Columns { weight, mean, squares, min: least, max: greatest } = seen;
+    fn new(stats: Columns, min: F64x4, max: F64x4) -> Self {
+        let Columns { weight, mean, squares, min: least, max: greatest } = stats;
         let range = max - min;
         let (step, steps) = (
             range.map(|range| range * (1.0 / (N_THRESHOLDS + 1) as f64)),
             range.map(|range| (N_THRESHOLDS + 1) as f64 / range),
         );
-        // A class of a single value is above a threshold or not, whatever its variance.
+        // A class with a single value is on one side of a threshold, whatever its variance.
         let precision = squares.map(|squares| {
             let precision = ((weight - 1.0) / squares).sqrt();
             if (weight > 1.0) & (squares > 0.0) { precision } else { 0.0 }
         });
         let (low, high) = ((least - min) * steps, (greatest - min) * steps);
-        // A plain loop: what a closure leaves in a function of its own is compiled for no vectors.
-        let mut certain = [false; WIDTH];
+        // A plain loop: a closure that is not inlined would be compiled without vector instructions.
+        let mut certain = [false; LANES];
         for (i, certain) in certain.iter_mut().enumerate() {
             let spread = (weight > 1.0) & (squares.0[i] > 0.0);
             *certain = (step.0[i] > 0.0)
@@ -248,13 +251,13 @@ impl Places {
     }
 }
 
-/// The greatest of some merits.
+/// Returns the greatest merit.
 #[inline(always)]
-fn greatest(merits: &[f32; N_THRESHOLDS]) -> f32 {
-    merits.iter().fold(NONE, |best, &merit| best.max(merit))
+fn find_greatest(merits: &[f32; N_THRESHOLDS]) -> f32 {
+    merits.iter().fold(NO_MERIT, |best, &merit| best.max(merit))
 }
 
-/// Whether a number of steps is too near to a threshold for single precision to tell on which side of it it is.
+/// Returns whether a number of steps is too close to a threshold for single precision to decide on which side it is.
 #[inline(always)]
 fn is_at_threshold(steps: f64) -> bool {
     let whole = steps.round_ties_even();

@@ -1,65 +1,65 @@
-//! Which split of a leaf is best.
+//! Evaluation of the splits of a leaf.
 
 use super::criterion::{Gini, Impurity, InfoGain, SplitCriterion, hellinger};
 use super::nodes::Test;
 use crate::learners::bayes::{Column, Models};
-use crate::learners::rows::{Nominal, Place};
+use crate::learners::rows::{NominalTable, Slot};
 use crate::learners::vector_math::normal_cdf;
 
-/// How many thresholds are tried for a numeric attribute.
+/// The number of thresholds tried for a numeric attribute.
 pub(super) const N_THRESHOLDS: usize = 10;
-/// The same, padded to whole vectors.
-pub(super) const PADDED: usize = 12;
+/// The same number, padded to whole vectors.
+pub(super) const N_PADDED: usize = 12;
 /// At least two branches must each get more than this share of the weight.
-pub(super) const LEAST_SHARE: f64 = 0.01;
+pub(super) const MIN_BRANCH_SHARE: f64 = 0.01;
 
-/// A way to split a leaf.
+/// A split of a leaf.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Candidate {
-    /// The attribute that is asked for.
+    /// The attribute that is tested.
     pub attribute: usize,
-    /// Where its statistics stand.
-    pub place: Place,
-    /// What is asked.
+    /// The location of its statistics.
+    pub slot: Slot,
+    /// The test.
     pub test: Test,
-    /// How good it is, as the criterion counts.
+    /// The merit, by the split criterion.
     pub merit: f64,
 }
 
-/// The best way to split a leaf, and by how much it leads.
+/// The best split of a leaf, and its lead.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Best {
-    /// The way.
+    /// The split.
     pub candidate: Candidate,
-    /// Its merit less that of the best split by another attribute, or of no split where that is better.
+    /// Its merit minus that of the best split by another attribute, or of not splitting if that is better.
     pub lead: f64,
 }
 
-/// What a leaf knows, and how its splits are to be judged.
+/// The statistics of a leaf, and the criterion for its splits.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Judge<'a, const L: usize> {
-    /// All leaves.
-    pub models: &'a Models<L>,
-    /// The leaf.
-    pub site: usize,
-    /// How many classes there are.
+pub(super) struct SplitEvaluator<'a, const V: usize> {
+    /// The models of all leaves.
+    pub models: &'a Models<V>,
+    /// The model of the leaf.
+    pub model: usize,
+    /// The number of classes.
     pub n_classes: usize,
-    /// Whether nominal attributes are split into one value and the rest only.
+    /// Whether nominal attributes are only split into one value and the rest.
     pub binary: bool,
-    /// What makes a split good.
+    /// The split criterion.
     pub criterion: SplitCriterion,
 }
 
-impl<const L: usize> Judge<'_, L> {
-    /// The best split of a leaf by an attribute that counts; `None` where none of them can split it.
+impl<const V: usize> SplitEvaluator<'_, V> {
+    /// Returns the best split by an attribute for which `counts` is true; `None` if none of them can split the leaf.
     ///
     /// Of equals the last attribute wins, as in MOA.
     #[inline(always)]
-    pub fn best(&self, counts: impl Fn(usize, Place) -> bool) -> Option<Best> {
+    pub fn find_best(&self, counts: impl Fn(usize, Slot) -> bool) -> Option<Best> {
         let (mut best, mut second): (Option<Candidate>, f64) = (None, f64::NEG_INFINITY);
-        // Plain loops: what an adapter of iterators leaves in a function of its own is compiled for no vectors.
-        for (attribute, place) in self.models.places(self.site) {
-            let candidate = if counts(attribute, place) { self.candidate(attribute, place) } else { None };
+        // Plain loops: an iterator adapter that is not inlined would be compiled without vector instructions.
+        for (attribute, slot) in self.models.slots(self.model) {
+            let candidate = if counts(attribute, slot) { self.find_candidate(attribute, slot) } else { None };
             let Some(candidate) = candidate else { continue };
             match best {
                 Some(Candidate { merit: most, .. }) if candidate.merit < most => second = second.max(candidate.merit),
@@ -70,18 +70,18 @@ impl<const L: usize> Judge<'_, L> {
             }
         }
         best.map(|candidate| {
-            let unsplit = self.merit_unsplit(candidate.place);
+            let unsplit = self.merit_unsplit(candidate.slot);
             Best { candidate, lead: candidate.merit - second.max(unsplit) }
         })
     }
 
-    /// The best split by each attribute that a leaf looks at.
+    /// Returns the best split by each attribute that the leaf uses.
     #[inline(always)]
-    pub fn candidates(&self, looks_at: impl Fn(usize) -> bool) -> Vec<Candidate> {
+    pub fn find_candidates(&self, uses: impl Fn(usize) -> bool) -> Vec<Candidate> {
         let mut candidates = vec![];
-        for (attribute, place) in self.models.places(self.site) {
-            if looks_at(attribute)
-                && let Some(candidate) = self.candidate(attribute, place)
+        for (attribute, slot) in self.models.slots(self.model) {
+            if uses(attribute)
+                && let Some(candidate) = self.find_candidate(attribute, slot)
             {
                 candidates.push(candidate);
             }
@@ -89,33 +89,33 @@ impl<const L: usize> Judge<'_, L> {
         candidates
     }
 
-    /// The best split by an attribute; `None` where it cannot split the leaf.
+    /// Returns the best split by an attribute; `None` if it cannot split the leaf.
     #[inline(always)]
-    pub fn candidate(&self, attribute: usize, place: Place) -> Option<Candidate> {
-        let found = match place {
-            Place::Numeric(column) => self.best_threshold(column),
-            Place::Nominal(i) => self.best_of_values(self.models.layout().nominal[i]),
+    pub fn find_candidate(&self, attribute: usize, slot: Slot) -> Option<Candidate> {
+        let best = match slot {
+            Slot::Numeric(column) => self.find_best_threshold(column),
+            Slot::Nominal(i) => self.find_best_values(self.models.layout().nominal[i]),
         };
-        found.map(|(test, merit)| Candidate { attribute, place, test, merit })
+        best.map(|(test, merit)| Candidate { attribute, slot, test, merit })
     }
 
-    /// The merit of no split, over the rows in which an attribute is known.
-    fn merit_unsplit(&self, place: Place) -> f64 {
-        self.criterion.merit_unsplit((0..self.n_classes).map(|class| match place {
-            Place::Numeric(column) => self.models.column(self.site, class, column).weight,
-            Place::Nominal(i) => self.models.counts(self.site, class)[self.models.layout().nominal[i].total()],
+    /// Returns the merit of not splitting, over the rows in which an attribute is known.
+    fn merit_unsplit(&self, slot: Slot) -> f64 {
+        self.criterion.merit_unsplit((0..self.n_classes).map(|class| match slot {
+            Slot::Numeric(column) => self.models.column(self.model, class, column).weight,
+            Slot::Nominal(i) => self.models.counts(self.model, class)[self.models.layout().nominal[i].total()],
         }))
     }
 
-    /// The best threshold of a numeric column; `None` where no threshold leaves enough weight on both sides.
+    /// Returns the best threshold of a numeric column; `None` if no threshold leaves enough weight on both sides.
     #[inline(always)]
-    fn best_threshold(&self, column: usize) -> Option<(Test, f64)> {
-        let Self { models, site, n_classes, .. } = *self;
-        let (min, max) = range(models, site, n_classes, column);
+    fn find_best_threshold(&self, column: usize) -> Option<(Test, f64)> {
+        let Self { models, model, n_classes, .. } = *self;
+        let (min, max) = find_range(models, model, n_classes, column);
         if min.partial_cmp(&max) != Some(std::cmp::Ordering::Less) {
             return None;
         }
-        let mut thresholds = [0.0; PADDED];
+        let mut thresholds = [0.0; N_PADDED];
         for (i, threshold) in thresholds.iter_mut().enumerate() {
             *threshold = (max - min) / (N_THRESHOLDS + 1) as f64 * (i + 1) as f64 + min;
         }
@@ -123,7 +123,7 @@ impl<const L: usize> Judge<'_, L> {
             SplitCriterion::InfoGain => self.threshold_merits::<InfoGain>(column, &thresholds),
             SplitCriterion::Gini => self.threshold_merits::<Gini>(column, &thresholds),
             SplitCriterion::Hellinger => {
-                let below = |class, i: usize| self.below(class, column, thresholds[i]);
+                let below = |class, i: usize| self.weight_below(class, column, thresholds[i]);
                 hellinger::threshold_merits(n_classes, below)
             }
         };
@@ -135,32 +135,31 @@ impl<const L: usize> Judge<'_, L> {
             }
         }
         if self.criterion == SplitCriterion::Hellinger {
-            // The threshold is that which tells the classes apart best; attributes are compared by their densities.
-            let merit = hellinger::between_normals((0..n_classes).map(|class| models.column(site, class, column)));
+            // The threshold is the one that separates the classes best; attributes are compared by their densities.
+            let merit = hellinger::between_normals((0..n_classes).map(|class| models.column(model, class, column)));
             return best.map(|(test, _)| (test, merit));
         }
         best
     }
 
-    /// The weight of a class at or below a threshold, and all of it.
-    fn below(&self, class: usize, column: usize, threshold: f64) -> (f64, f64) {
-        let seen = self.models.column(self.site, class, column);
-        let below = if seen.weight > 0.0 { Share::of(seen).at_most(threshold) } else { 0.0 };
-        (below, seen.weight)
+    /// Returns the weight of a class at or below a threshold, and its total weight.
+    fn weight_below(&self, class: usize, column: usize, threshold: f64) -> (f64, f64) {
+        let stats = self.models.column(self.model, class, column);
+        (weight_at_most(stats, threshold), stats.weight)
     }
 
-    /// The merit of each threshold, all of them side by side.
+    /// Returns the merit of each threshold, all computed in parallel.
     #[inline(always)]
-    fn threshold_merits<C: Impurity>(&self, column: usize, thresholds: &[f64; PADDED]) -> [f64; PADDED] {
-        let (mut left, mut right) = ([0.0; PADDED], [0.0; PADDED]);
-        let (mut left_sums, mut right_sums) = ([0.0; PADDED], [0.0; PADDED]);
+    fn threshold_merits<C: Impurity>(&self, column: usize, thresholds: &[f64; N_PADDED]) -> [f64; N_PADDED] {
+        let (mut left, mut right) = ([0.0; N_PADDED], [0.0; N_PADDED]);
+        let (mut left_sums, mut right_sums) = ([0.0; N_PADDED], [0.0; N_PADDED]);
         for class in 0..self.n_classes {
-            let seen = self.models.column(self.site, class, column);
-            if seen.weight > 0.0 {
-                let share = Share::of(seen);
-                for i in 0..PADDED {
-                    let below = share.at_most(thresholds[i]);
-                    let above = seen.weight - below;
+            let stats = self.models.column(self.model, class, column);
+            if stats.weight > 0.0 {
+                let share = NormalShare::new(stats);
+                for i in 0..N_PADDED {
+                    let below = share.weight_at_most(thresholds[i]);
+                    let above = stats.weight - below;
                     left[i] += below;
                     right[i] += above;
                     left_sums[i] += C::term(below);
@@ -168,122 +167,211 @@ impl<const L: usize> Judge<'_, L> {
                 }
             }
         }
-        let mut merits = [0.0; PADDED];
-        for i in 0..PADDED {
+        let mut merits = [0.0; N_PADDED];
+        for i in 0..N_PADDED {
             let total = left[i] + right[i];
             let merit = (C::branch(left_sums[i], left[i]) + C::branch(right_sums[i], right[i])) / total;
             let smaller = if left[i] < right[i] { left[i] } else { right[i] };
-            merits[i] = if smaller / total > LEAST_SHARE { merit } else { f64::NEG_INFINITY };
+            merits[i] = if smaller / total > MIN_BRANCH_SHARE { merit } else { f64::NEG_INFINITY };
         }
         merits
     }
 
-    /// The best question about a nominal attribute; `None` where its values leave all weight in one branch.
+    /// Returns the best test of a nominal attribute; `None` if all weight falls into one branch.
     #[inline(always)]
-    fn best_of_values(&self, table: Nominal) -> Option<(Test, f64)> {
+    fn find_best_values(&self, table: NominalTable) -> Option<(Test, f64)> {
         match self.criterion {
-            SplitCriterion::InfoGain => self.best_value::<InfoGain>(table),
-            SplitCriterion::Gini => self.best_value::<Gini>(table),
+            SplitCriterion::InfoGain => self.find_best_values_by::<InfoGain>(table),
+            SplitCriterion::Gini => self.find_best_values_by::<Gini>(table),
             SplitCriterion::Hellinger => {
-                let counts = (0..self.n_classes).map(|class| self.models.counts(self.site, class)).collect::<Vec<_>>();
-                hellinger::best_of_values(&counts, table, self.binary)
+                let counts = (0..self.n_classes).map(|class| self.models.counts(self.model, class)).collect::<Vec<_>>();
+                hellinger::find_best_values(&counts, table, self.binary)
             }
         }
     }
 
-    /// The same for a criterion that adds up over branches.
+    /// Does the same for a criterion that is a sum over branches.
     #[inline(always)]
-    fn best_value<C: Impurity>(&self, table: Nominal) -> Option<(Test, f64)> {
-        let count = |class: usize, at: usize| self.models.counts(self.site, class)[at];
+    fn find_best_values_by<C: Impurity>(&self, table: NominalTable) -> Option<(Test, f64)> {
+        let count = |class: usize, index: usize| self.models.counts(self.model, class)[index];
         let classes = 0..self.n_classes;
         let total: f64 = classes.clone().map(|class| count(class, table.total())).sum();
         let (mut sum, mut n_heavy, mut best) = (0.0, 0, None);
-        for at in table.start..table.total() {
-            let weight: f64 = classes.clone().map(|class| count(class, at)).sum();
-            sum += C::branch(classes.clone().map(|class| C::term(count(class, at))).sum::<f64>(), weight);
-            n_heavy += usize::from(weight / total > LEAST_SHARE);
+        for index in table.start..table.total() {
+            let weight: f64 = classes.clone().map(|class| count(class, index)).sum();
+            sum += C::branch(classes.clone().map(|class| C::term(count(class, index))).sum::<f64>(), weight);
+            n_heavy += usize::from(weight / total > MIN_BRANCH_SHARE);
         }
         if !self.binary && n_heavy >= 2 {
             best = Some((Test::Which(table.n_values as u32), sum / total));
         }
-        for at in table.start..table.total() {
+        for index in table.start..table.total() {
             let (mut weight, mut sum, mut rest) = (0.0, 0.0, 0.0);
             for class in classes.clone() {
-                let (is, all) = (count(class, at), count(class, table.total()));
+                let (is, all) = (count(class, index), count(class, table.total()));
                 weight += is;
                 sum += C::term(is);
                 rest += C::term(all - is);
             }
             let merit = (C::branch(sum, weight) + C::branch(rest, total - weight)) / total;
-            let enough = weight / total > LEAST_SHARE && (total - weight) / total > LEAST_SHARE;
-            // Rounding must not prefer a question about one value to that about all of them.
+            let enough = weight / total > MIN_BRANCH_SHARE && (total - weight) / total > MIN_BRANCH_SHARE;
+            // Rounding must not prefer a test of one value to a branch per value.
             if enough && best.is_none_or(|(_, most)| merit > most + 1e-12) {
-                best = Some((Test::Is((at - table.start) as u32), merit));
+                best = Some((Test::Is((index - table.start) as u32), merit));
             }
         }
         best
     }
 }
 
-/// The least and the greatest value of a column.
+/// Returns the least and the greatest value of a column.
 #[inline(always)]
-pub(super) fn range<const L: usize>(models: &Models<L>, site: usize, n_classes: usize, column: usize) -> (f64, f64) {
+pub(super) fn find_range<const V: usize>(
+    models: &Models<V>,
+    model: usize,
+    n_classes: usize,
+    column: usize,
+) -> (f64, f64) {
     let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
     for class in 0..n_classes {
-        let seen = models.column(site, class, column);
-        min = min.min(seen.min);
-        max = max.max(seen.max);
+        let stats = models.column(model, class, column);
+        min = min.min(stats.min);
+        max = max.max(stats.max);
     }
     (min, max)
 }
 
-/// The weight of a class at or below a threshold: that of a normal distribution, within the range that was seen.
+/// The weight of a class at or below a threshold: that of a normal distribution, within the range of the class.
 #[derive(Debug, Clone, Copy)]
-struct Share {
-    seen: Column,
-    /// 1 over the standard deviation; infinite where there is none, so that all weight is at the mean.
+struct NormalShare {
+    stats: Column,
+    /// 1 over the standard deviation; infinite if that is 0, so that all weight is at the mean.
     precision: f64,
 }
 
-impl Share {
+impl NormalShare {
     #[inline(always)]
-    fn of(seen: Column) -> Self {
-        let spread = if seen.weight > 1.0 { seen.weight - 1.0 } else { 1.0 };
-        let squares = if seen.weight > 1.0 { seen.squares } else { 0.0 };
-        Self { seen, precision: (spread / squares).sqrt() }
+    fn new(stats: Column) -> Self {
+        let dof = if stats.weight > 1.0 { stats.weight - 1.0 } else { 1.0 };
+        let squares = if stats.weight > 1.0 { stats.squares } else { 0.0 };
+        Self { stats, precision: (dof / squares).sqrt() }
     }
 
     #[inline(always)]
-    fn at_most(&self, threshold: f64) -> f64 {
-        let Column { weight, mean, min, max, .. } = self.seen;
+    fn weight_at_most(&self, threshold: f64) -> f64 {
+        let Column { weight, mean, min, max, .. } = self.stats;
         let below = weight * normal_cdf((threshold - mean) * self.precision);
         let below = if threshold >= max { weight } else { below };
         if threshold < min { 0.0 } else { below }
     }
 }
 
-/// The weight of each class in each branch of a split.
+/// Returns the weight of a class at or below a threshold; 0 if the class has none.
 #[inline(always)]
-pub(super) fn branch_weights<const L: usize>(
-    models: &Models<L>,
-    site: usize,
+fn weight_at_most(stats: Column, threshold: f64) -> f64 {
+    if stats.weight > 0.0 { NormalShare::new(stats).weight_at_most(threshold) } else { 0.0 }
+}
+
+/// Returns the weight of each class in each branch of a split.
+#[inline(always)]
+pub(super) fn branch_weights<const V: usize>(
+    models: &Models<V>,
+    model: usize,
     n_classes: usize,
     candidate: Candidate,
 ) -> Vec<Vec<f64>> {
-    let weight = |branch: usize, class: usize| match (candidate.test, candidate.place) {
-        (Test::AtMost(threshold), Place::Numeric(column)) => {
-            let seen = models.column(site, class, column);
-            let below = if seen.weight > 0.0 { Share::of(seen).at_most(threshold) } else { 0.0 };
-            if branch == 0 { below } else { seen.weight - below }
+    let weight = |branch: usize, class: usize| match (candidate.test, candidate.slot) {
+        (Test::AtMost(threshold), Slot::Numeric(column)) => {
+            let stats = models.column(model, class, column);
+            let below = weight_at_most(stats, threshold);
+            if branch == 0 { below } else { stats.weight - below }
         }
-        (Test::Is(code), Place::Nominal(i)) => {
-            let (counts, table) = (models.counts(site, class), models.layout().nominal[i]);
+        (Test::Is(code), Slot::Nominal(i)) => {
+            let (counts, table) = (models.counts(model, class), models.layout().nominal[i]);
             let is = counts[table.start + code as usize];
             if branch == 0 { is } else { counts[table.total()] - is }
         }
-        (_, Place::Nominal(i)) => models.counts(site, class)[models.layout().nominal[i].start + branch],
-        (_, Place::Numeric(_)) => 0.0,
+        (_, Slot::Nominal(i)) => models.counts(model, class)[models.layout().nominal[i].start + branch],
+        (_, Slot::Numeric(_)) => 0.0,
     };
     let branches = 0..candidate.test.n_branches();
     branches.map(|branch| (0..n_classes).map(|class| weight(branch, class)).collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learners::rows::{Layout, Rows};
+    use crate::learners::{ABSTAINED, Schema};
+    use crate::randomness::{Draws, Purpose};
+
+    const N_CLASSES: usize = 3;
+
+    /// Returns a model of two columns, and the rows it has learnt: values, class and weight.
+    fn model() -> (Models<1>, Vec<([f64; 2], usize, f64)>) {
+        let schema = Schema { n_values: vec![0, 0], n_classes: N_CLASSES };
+        let (mut models, layout) = (Models::<1>::new(&schema, true, None), Layout::new(&schema));
+        models.push(&[0.0; N_CLASSES], ABSTAINED);
+        let (mut rows, draws) = (Rows::<1>::new(&layout, 1), Draws::new(1, Purpose::named("split"), 0));
+        let row = |i: u64| {
+            let (row_draws, class) = (draws.within(i), draws.below(i, N_CLASSES as u64));
+            (
+                [class as f64 + row_draws.uniform(0), 10.0 * row_draws.uniform(1)],
+                class as usize,
+                1.0 + row_draws.below(2, 2) as f64,
+            )
+        };
+        let learnt: Vec<_> = (0..200).map(row).collect();
+        for (x, class, weight) in &learnt {
+            rows.fill(&layout, x, 1);
+            models.observe(0, rows.row(0), *class, *weight);
+        }
+        (models, learnt)
+    }
+
+    /// Returns minus the entropy of weights, in nats.
+    fn negative_entropy(weights: &[f64]) -> f64 {
+        let total: f64 = weights.iter().sum();
+        weights.iter().filter(|&&weight| weight > 0.0).map(|weight| weight / total * (weight / total).ln()).sum()
+    }
+
+    /// Returns the weight of a class at or below a threshold, from its rows in two passes.
+    fn weight_below(values: &[(f64, f64)], threshold: f64) -> f64 {
+        let weight: f64 = values.iter().map(|value| value.1).sum();
+        let mean = values.iter().map(|value| value.0 * value.1).sum::<f64>() / weight;
+        let squares: f64 = values.iter().map(|value| value.1 * (value.0 - mean).powi(2)).sum();
+        let z = (threshold - mean) / (squares / (weight - 1.0)).sqrt();
+        match values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v.0), b.max(v.0))) {
+            (min, _) if threshold < min => 0.0,
+            (_, max) if threshold >= max => weight,
+            _ => weight * 0.5 * libm::erfc(-z / 2f64.sqrt()),
+        }
+    }
+
+    #[test]
+    fn merits_of_thresholds_side_by_side_equal_their_definition() {
+        let (models, learnt) = model();
+        let criterion = SplitCriterion::InfoGain;
+        let evaluator = SplitEvaluator { models: &models, model: 0, n_classes: N_CLASSES, binary: false, criterion };
+        for column in 0..2 {
+            let thresholds = std::array::from_fn(|i| (i as f64 - 1.0) * [0.35, 1.0][column]);
+            let merits = evaluator.threshold_merits::<InfoGain>(column, &thresholds);
+            for (threshold, merit) in thresholds.into_iter().zip(merits) {
+                let class_values = |class: usize| -> Vec<(f64, f64)> {
+                    learnt.iter().filter(|row| row.1 == class).map(|row| (row.0[column], row.2)).collect()
+                };
+                let weight = |class: usize| class_values(class).iter().map(|value| value.1).sum::<f64>();
+                let left = [0, 1, 2].map(|class| weight_below(&class_values(class), threshold));
+                let right = [0, 1, 2].map(|class| weight(class) - left[class]);
+                let sums = [left, right].map(|branch| branch.iter().sum::<f64>());
+                let total = sums[0] + sums[1];
+                if sums.iter().any(|sum| sum / total <= MIN_BRANCH_SHARE) {
+                    assert_eq!(merit, f64::NEG_INFINITY);
+                } else {
+                    let expected = (sums[0] * negative_entropy(&left) + sums[1] * negative_entropy(&right)) / total;
+                    assert!((merit - expected).abs() < 1e-12, "{merit} and {expected}");
+                }
+            }
+        }
+    }
 }

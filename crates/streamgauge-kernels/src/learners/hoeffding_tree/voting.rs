@@ -1,111 +1,111 @@
-//! Blocks of rows of which all votes are wanted: what naive Bayes says is worked out once, for voting and learning.
+//! Steps with votes: the log-likelihoods of naive Bayes are computed once, for voting and learning.
 
 use std::ops::Range;
 
-use super::nodes::FROZEN;
-use super::together::Waiting;
+use super::nodes::FIRST_FROZEN;
+use super::two_class::TwoClassBlock;
 use super::{HoeffdingTree, LeafPrediction};
 use crate::dispatch;
-use crate::learners::bayes::{RULED_OUT, vote_of_log, votes_to_shares};
+use crate::learners::bayes::{RULED_OUT, normalise_likelihoods, relative_likelihood};
 use crate::learners::rows::{BLOCK, Row, Rows};
-use crate::learners::{ABSTAINED, Block, Learner, Step, winner};
+use crate::learners::{ABSTAINED, Block, Learner, Step, find_winner};
 
-/// The vote of a row that is not one of naive Bayes.
+/// Marks rows for which naive Bayes does not vote.
 const NO_CLASS: i32 = ABSTAINED;
 
-/// What is said of the rows of a block.
-pub(super) struct Ballot<'a> {
-    /// Whether rows are predicted after they were learnt, and not before.
-    pub reviews: bool,
+/// The predictions and votes for the rows of a block.
+pub(super) struct VoteBuffer<'a> {
+    /// Whether `predictions` are those after learning (a recheck) rather than before.
+    pub rechecks: bool,
     pub predictions: &'a mut [i32],
     pub votes: &'a mut [f64],
     /// Per row and class, the log-likelihood.
     pub logs: &'a mut [f64],
-    /// The greatest of them.
-    pub most: &'a mut [f64],
-    /// Where naive Bayes votes, its likeliest class; else [`NO_CLASS`], and the votes are there.
+    /// Per row, the greatest log-likelihood.
+    pub max_logs: &'a mut [f64],
+    /// Per row, the likeliest class if naive Bayes votes; else [`NO_CLASS`], and `votes` are complete.
     pub likeliest: &'a mut [i32],
 }
 
-impl<const L: usize> HoeffdingTree<L> {
-    /// Vote for the tested rows of a step and learn it. The predictions are those before learning or, where it
-    /// `reviews`, those of all rows with a label after they were learnt.
-    pub(super) fn vote_step(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: &mut [f64], reviews: bool) {
+impl<const V: usize> HoeffdingTree<V> {
+    /// Votes for the tested rows of a step and learns it. The predictions are those before learning or, if it
+    /// `rechecks`, those of all labelled rows after learning.
+    pub(super) fn vote_step(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: &mut [f64], rechecks: bool) {
         let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
         dispatch::run(
             #[inline(always)]
             || {
-                let mut waiting = Waiting::new();
+                let mut state = TwoClassBlock::new();
                 for (block, predictions, votes) in step.blocks(d, n_classes, predictions, Some(&mut *votes)) {
                     let votes = votes.unwrap_or_default();
                     match self.options.subspace {
-                        None => self.vote_block::<false>(&block, &mut waiting, predictions, votes, reviews),
-                        Some(_) => self.vote_block::<true>(&block, &mut waiting, predictions, votes, reviews),
+                        None => self.vote_block::<false>(&block, &mut state, predictions, votes, rechecks),
+                        Some(_) => self.vote_block::<true>(&block, &mut state, predictions, votes, rechecks),
                     }
                 }
             },
         );
     }
 
-    /// Test and learn a block of rows as [`HoeffdingTree::interleave_block`] does, and vote for those that are tested.
+    /// Predicts and learns a block of rows like [`HoeffdingTree::interleave_block`], and votes for the tested ones.
     #[inline(always)]
     fn vote_block<const IN_SUBSPACES: bool>(
         &mut self,
         block: &Block<'_>,
-        waiting: &mut Waiting,
+        state: &mut TwoClassBlock,
         predictions: &mut [i32],
         votes: &mut [f64],
-        reviews: bool,
+        rechecks: bool,
     ) {
         let mut rows = std::mem::replace(&mut self.rows, Rows::empty());
         let mut logs = std::mem::take(&mut self.logs);
         logs.resize(BLOCK * self.schema.n_classes, 0.0);
-        let mut ends = [0; BLOCK];
-        let ends = &mut ends[..predictions.len()];
-        let whole = self.route_rows::<IN_SUBSPACES>(block, &mut rows, (ends, &mut waiting.leaves));
-        let (most, likeliest) = (&mut [0.0; BLOCK][..], &mut [NO_CLASS; BLOCK][..]);
-        let mut ballot = Ballot { reviews, predictions, votes, logs: &mut logs, most, likeliest };
-        if whole && self.can_wait() {
-            self.take_together::<IN_SUBSPACES, true>(block, (&mut rows, ends), waiting, &mut ballot);
+        let mut end_nodes = [0; BLOCK];
+        let end_nodes = &mut end_nodes[..predictions.len()];
+        let complete = self.route_rows::<IN_SUBSPACES>(block, &mut rows, (end_nodes, &mut state.leaves));
+        let (max_logs, likeliest) = (&mut [0.0; BLOCK][..], &mut [NO_CLASS; BLOCK][..]);
+        let mut vote_buffer = VoteBuffer { rechecks, predictions, votes, logs: &mut logs, max_logs, likeliest };
+        if complete && self.has_two_class_path() {
+            self.interleave_two_class::<IN_SUBSPACES, true>(block, (&mut rows, end_nodes), state, &mut vote_buffer);
         } else {
-            for (i, &mut end) in ends.iter_mut().enumerate() {
-                let (node, leaf) = self.reach::<IN_SUBSPACES>(end, block, &mut rows, i);
-                self.vote_row(node, leaf, block, rows.row(i), i, &mut ballot);
+            for (i, &mut end) in end_nodes.iter_mut().enumerate() {
+                let (node, leaf) = self.find_row_leaf::<IN_SUBSPACES>(end, block, &mut rows, i);
+                self.vote_row(node, leaf, block, rows.row(i), i, &mut vote_buffer);
             }
-            ballot.share(0..ends.len());
+            vote_buffer.normalise(0..end_nodes.len());
         }
         (self.rows, self.logs) = (rows, logs);
     }
 
-    /// Vote for a row of a block at its leaf, and learn it.
+    /// Votes for a row of a block at its leaf, and learns it.
     #[inline(always)]
     pub(super) fn vote_row(
         &mut self,
         node: u32,
         leaf: usize,
         block: &Block<'_>,
-        row: Row<'_, L>,
+        row: Row<'_, V>,
         i: usize,
-        ballot: &mut Ballot<'_>,
+        vote_buffer: &mut VoteBuffer<'_>,
     ) {
         let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
         let (x, tested) = (&block.x[i * d..(i + 1) * d], block.tests[i % BLOCK]);
         let (label, weight) = (block.labels[i], block.weights[i % BLOCK]);
-        let wanted = if ballot.reviews { label >= 0 } else { tested };
-        let votes = &mut ballot.votes[i * n_classes..(i + 1) * n_classes];
-        let logs = &mut ballot.logs[i * n_classes..(i + 1) * n_classes];
-        let (prediction, most) = (&mut ballot.predictions[i], &mut ballot.most[i % BLOCK]);
-        if leaf >= FROZEN {
+        let wanted = if vote_buffer.rechecks { label >= 0 } else { tested };
+        let votes = &mut vote_buffer.votes[i * n_classes..(i + 1) * n_classes];
+        let logs = &mut vote_buffer.logs[i * n_classes..(i + 1) * n_classes];
+        let (prediction, most) = (&mut vote_buffer.predictions[i], &mut vote_buffer.max_logs[i % BLOCK]);
+        if leaf >= FIRST_FROZEN {
             votes.fill(0.0);
             if tested {
-                self.frozen.vote(leaf - FROZEN, votes);
+                self.frozen.vote(leaf - FIRST_FROZEN, votes);
             }
             let predicted = self.step_frozen(leaf, label, weight);
-            let predicted = if ballot.reviews && weight > 0.0 { self.predict_below(x) } else { predicted };
+            let predicted = if vote_buffer.rechecks && weight > 0.0 { self.predict_from_root(x) } else { predicted };
             *prediction = if wanted { predicted } else { ABSTAINED };
             return;
         }
-        let majority = self.models.site(leaf).majority;
+        let majority = self.models.summary(leaf).majority;
         let majority_predicts = self.majority_predicts(leaf);
         let counts_bayes = weight > 0.0 && self.options.leaf_prediction == LeafPrediction::Adaptive;
         let mut class = majority;
@@ -114,7 +114,7 @@ impl<const L: usize> HoeffdingTree<L> {
         }
         let by_bayes = !majority_predicts && *most > RULED_OUT;
         if tested && by_bayes {
-            ballot.likeliest[i % BLOCK] = class;
+            vote_buffer.likeliest[i % BLOCK] = class;
         } else if tested {
             self.models.vote_by_weight(leaf, votes);
         } else {
@@ -123,68 +123,68 @@ impl<const L: usize> HoeffdingTree<L> {
         let predicted = if majority_predicts { majority } else { class };
         *prediction = if wanted { predicted } else { ABSTAINED };
         if weight > 0.0 {
-            let is_fresh = ballot.reviews && self.models.is_fresh(leaf);
+            let is_fresh = vote_buffer.rechecks && self.models.is_fresh(leaf);
             self.learn_at(node, leaf, row, label, weight, class);
-            if ballot.reviews {
-                let logs = if is_fresh || row.gaps() { None } else { Some(&*logs) };
+            if vote_buffer.rechecks {
+                let logs = if is_fresh || row.has_missing() { None } else { Some(&*logs) };
                 *prediction = match self.nodes.leaf(node) {
-                    Some(_) => self.predict_again(leaf, row, label, logs),
-                    None => self.predict_below(x),
+                    Some(_) => self.recheck_row(leaf, row, label, logs),
+                    None => self.predict_from_root(x),
                 };
             }
         }
     }
 
-    /// Predict a row that its leaf has just learnt; `logs` are the log-likelihoods of the classes before that, where
-    /// those of the other classes still hold.
+    /// Predicts a row that its leaf has just learnt; `logs` are the log-likelihoods before learning, if those of the
+    /// other classes are still valid.
     #[inline(always)]
-    pub(super) fn predict_again(&self, leaf: usize, row: Row<'_, L>, label: i32, logs: Option<&[f64]>) -> i32 {
+    pub(super) fn recheck_row(&self, leaf: usize, row: Row<'_, V>, label: i32, logs: Option<&[f64]>) -> i32 {
         if self.majority_predicts(leaf) {
-            return self.models.site(leaf).majority;
+            return self.models.summary(leaf).majority;
         }
         match logs {
-            Some(logs) => self.models.likeliest_again(leaf, row, label as usize, logs),
-            None => self.models.likeliest(leaf, row),
+            Some(logs) => self.models.find_likeliest_after(leaf, row, label as usize, logs),
+            None => self.models.find_likeliest(leaf, row),
         }
     }
 
-    /// Predict a row whose leaf has just split.
+    /// Predicts a row whose leaf has just split or is frozen.
     #[cold]
     #[inline(never)]
-    pub(super) fn predict_below(&self, x: &[f64]) -> i32 {
+    pub(super) fn predict_from_root(&self, x: &[f64]) -> i32 {
         let mut votes = vec![0.0; self.schema.n_classes];
         self.vote(x, &mut votes);
-        winner(&votes)
+        find_winner(&votes)
     }
 }
 
-impl<'a> Ballot<'a> {
-    /// For predictions before learning alone.
+impl<'a> VoteBuffer<'a> {
+    /// Creates a buffer for predictions before learning, without votes.
     #[inline(always)]
     pub fn without_votes(predictions: &'a mut [i32]) -> Self {
-        Self { reviews: false, predictions, votes: &mut [], logs: &mut [], most: &mut [], likeliest: &mut [] }
+        Self { rechecks: false, predictions, votes: &mut [], logs: &mut [], max_logs: &mut [], likeliest: &mut [] }
     }
 
-    /// Turn the log-likelihoods of rows into votes, where naive Bayes votes.
+    /// Turns the log-likelihoods of rows into votes, where naive Bayes votes.
     #[inline(always)]
-    pub fn share(&mut self, rows: Range<usize>) {
+    pub fn normalise(&mut self, rows: Range<usize>) {
         let n_classes = self.logs.len() / BLOCK;
-        let places = rows.start * n_classes..rows.end * n_classes;
-        let logs = &mut self.logs[places.clone()];
-        for (logs, &most) in logs.chunks_exact_mut(n_classes).zip(&self.most[rows.clone()]) {
+        let range = rows.start * n_classes..rows.end * n_classes;
+        let logs = &mut self.logs[range.clone()];
+        for (logs, &most) in logs.chunks_exact_mut(n_classes).zip(&self.max_logs[rows.clone()]) {
             for log in logs {
                 *log -= most;
             }
         }
-        // Side by side over rows and classes.
+        // In one loop over all rows and classes, which the compiler vectorises.
         for log in logs.iter_mut() {
-            *log = vote_of_log(*log);
+            *log = relative_likelihood(*log);
         }
-        let shares = self.votes[places].chunks_exact_mut(n_classes).zip(logs.chunks_exact(n_classes));
+        let shares = self.votes[range].chunks_exact_mut(n_classes).zip(logs.chunks_exact(n_classes));
         for ((votes, logs), &best) in shares.zip(&self.likeliest[rows]) {
             if best != NO_CLASS {
                 votes.copy_from_slice(logs);
-                votes_to_shares(votes, best as usize);
+                normalise_likelihoods(votes, best as usize);
             }
         }
     }

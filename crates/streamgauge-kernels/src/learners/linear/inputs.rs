@@ -1,34 +1,35 @@
-//! Rows as a linear model weighs them: numbers side by side, and for each nominal attribute the place of its value.
+//! The inputs of a linear model: numbers in vectors, and the index of each nominal value.
 
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::Schema;
-use crate::learners::lanes::{Lane, WIDTH};
+use crate::learners::f64x4::{F64x4, LANES};
+use crate::learners::vector_math::clamp_finite;
 
-/// Numbers beyond this are held back here, so that no sum or product overflows.
+/// Numbers are clamped to this magnitude, so that no sum or product overflows.
 pub(super) const LIMIT: f64 = 1e100;
 
-/// A nominal attribute: one weight per value, of which a row takes one.
+/// A nominal attribute: one weight per value, of which a row uses one.
 #[derive(Debug, Clone, Copy)]
 struct Nominal {
     attribute: usize,
     n_values: u32,
-    /// The place of its first value.
+    /// The index of its first value.
     start: u32,
 }
 
-/// A row made ready.
+/// The inputs of a row.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Inputs {
-    /// The numbers as they came, NaN where missing; 0 in what is left of the last lane.
-    raw: Vec<Lane>,
-    /// The numbers as the model weighs them.
-    pub numbers: Vec<Lane>,
-    /// The places of the nominal values that are known.
-    pub places: Vec<u32>,
+    /// The numbers of the row, NaN if missing; 0 in the rest of the last vector.
+    raw: Vec<F64x4>,
+    /// The numbers that are weighted.
+    pub numbers: Vec<F64x4>,
+    /// The indices of the known nominal values.
+    pub one_hot: Vec<u32>,
 }
 
-/// Turns rows into inputs, and keeps what that takes: mean and spread of each number.
+/// Converts rows to inputs, and keeps the mean and deviation of each number.
 #[derive(Debug, Clone)]
 pub(super) struct Encoder {
     numeric: Vec<usize>,
@@ -37,20 +38,20 @@ pub(super) struct Encoder {
     moments: Vec<Moments>,
 }
 
-/// What is known of four numbers.
+/// The statistics of four numbers.
 #[derive(Debug, Clone, Copy, Default)]
 struct Moments {
     /// The weight of their known values.
-    weight: Lane,
-    mean: Lane,
-    /// Weighted sum of the squared distances from the mean.
-    squares: Lane,
-    /// One over the standard deviation; 0 where there is none yet.
-    scale: Lane,
+    weight: F64x4,
+    mean: F64x4,
+    /// The weighted sums of the squared deviations from the mean.
+    squares: F64x4,
+    /// 1 over the standard deviation; 0 while that is 0.
+    scale: F64x4,
 }
 
 impl Encoder {
-    /// An encoder that has seen nothing.
+    /// Creates an untrained encoder.
     pub fn new(schema: &Schema, standardise: bool) -> Self {
         let (mut numeric, mut nominal, mut start) = (vec![], vec![], 0);
         for (attribute, &n_values) in schema.n_values.iter().enumerate() {
@@ -61,55 +62,55 @@ impl Encoder {
                 start += n_values;
             }
         }
-        let moments = vec![Moments::default(); numeric.len().div_ceil(WIDTH)];
+        let moments = vec![Moments::default(); numeric.len().div_ceil(LANES)];
         Self { numeric, nominal, standardise, moments }
     }
 
-    /// How many lanes the numbers of a row fill.
-    pub fn n_lanes(&self) -> usize {
+    /// Returns the number of vectors of a row's numbers.
+    pub fn n_vectors(&self) -> usize {
         self.moments.len()
     }
 
-    /// How many places nominal values have.
-    pub fn n_places(&self) -> usize {
+    /// Returns the number of nominal values.
+    pub fn n_one_hot(&self) -> usize {
         self.nominal.iter().map(|nominal| nominal.n_values as usize).sum()
     }
 
-    /// Room for the inputs of a row.
-    pub fn room(&self) -> Inputs {
-        let lanes = vec![Lane::ZERO; self.n_lanes()];
-        Inputs { raw: lanes.clone(), numbers: lanes, places: Vec::with_capacity(self.nominal.len()) }
+    /// Allocates the inputs of a row.
+    pub fn new_inputs(&self) -> Inputs {
+        let vectors = vec![F64x4::ZERO; self.n_vectors()];
+        Inputs { raw: vectors.clone(), numbers: vectors, one_hot: Vec::with_capacity(self.nominal.len()) }
     }
 
-    /// Sort the values of a row; what is not finite, or no value of its attribute, is missing.
+    /// Separates the values of a row; a value is missing if it is not finite or not a value of its attribute.
     #[inline(always)]
     pub fn read(&self, x: &[f64], inputs: &mut Inputs) {
         if self.nominal.is_empty() {
-            let (lanes, rest) = x.as_chunks::<WIDTH>();
-            for (raw, &values) in inputs.raw.iter_mut().zip(lanes) {
-                *raw = Lane(values).map(sound);
+            let (vectors, rest) = x.as_chunks::<LANES>();
+            for (raw, &values) in inputs.raw.iter_mut().zip(vectors) {
+                *raw = F64x4(values).map(|value| clamp_finite(value, LIMIT));
             }
-            if let Some(last) = inputs.raw.get_mut(lanes.len()) {
+            if let Some(last) = inputs.raw.get_mut(vectors.len()) {
                 for (number, &value) in last.0.iter_mut().zip(rest) {
-                    *number = sound(value);
+                    *number = clamp_finite(value, LIMIT);
                 }
             }
             return;
         }
-        let raw = inputs.raw.iter_mut().flat_map(|lane| &mut lane.0);
+        let raw = inputs.raw.iter_mut().flat_map(|vector| &mut vector.0);
         for (number, &attribute) in raw.zip(&self.numeric) {
-            *number = sound(x[attribute]);
+            *number = clamp_finite(x[attribute], LIMIT);
         }
-        inputs.places.clear();
+        inputs.one_hot.clear();
         for nominal in &self.nominal {
             let value = x[nominal.attribute];
             if value >= 0.0 && value < f64::from(nominal.n_values) {
-                inputs.places.push(nominal.start + value as u32);
+                inputs.one_hot.push(nominal.start + value as u32);
             }
         }
     }
 
-    /// Work out the numbers to weigh: standardised or as they came, a missing one at its mean.
+    /// Computes the numbers to weight: standardised or not, the mean in place of a missing one.
     #[inline(always)]
     pub fn scale(&self, inputs: &mut Inputs) {
         for ((number, raw), moments) in inputs.numbers.iter_mut().zip(&inputs.raw).zip(&self.moments) {
@@ -118,7 +119,7 @@ impl Encoder {
         }
     }
 
-    /// Take the numbers of a row into mean and spread (Welford's sums).
+    /// Updates mean and deviation with the numbers of a row (Welford's method).
     #[inline(always)]
     pub fn observe(&mut self, inputs: &Inputs, weight: f64) {
         for (raw, moments) in inputs.raw.iter().zip(&mut self.moments) {
@@ -130,66 +131,60 @@ impl Encoder {
             let off = known - before;
             let mean = off.mul_add(share, before);
             let squares = (added * off).mul_add(known - mean, moments.squares);
-            *moments = Moments { weight: total, mean, squares, scale: total.zip(squares, spread) };
+            *moments = Moments { weight: total, mean, squares, scale: total.zip(squares, inverse_deviation) };
         }
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
         self.moments.capacity() * size_of::<Moments>()
             + self.numeric.capacity() * size_of::<usize>()
             + self.nominal.capacity() * size_of::<Nominal>()
     }
 
-    /// Write what it has seen.
+    /// Writes the state.
     pub fn save(&self, writer: &mut Writer) {
-        let lanes: Vec<Lane> = self.moments.iter().flat_map(|m| [m.weight, m.mean, m.squares]).collect();
-        save_lanes(writer, &lanes);
+        let vectors: Vec<F64x4> = self.moments.iter().flat_map(|m| [m.weight, m.mean, m.squares]).collect();
+        save_vectors(writer, &vectors);
     }
 
-    /// Read what it had seen.
+    /// Reads the state.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where the bytes end or are of another schema.
+    /// [`KernelError::Saved`] if the bytes end or are of another schema.
     pub fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
-        let mut lanes = vec![Lane::ZERO; 3 * self.moments.len()];
-        load_lanes(reader, &mut lanes)?;
-        for (moments, &[weight, mean, squares]) in self.moments.iter_mut().zip(lanes.as_chunks::<3>().0) {
-            *moments = Moments { weight, mean, squares, scale: weight.zip(squares, spread) };
+        let mut vectors = vec![F64x4::ZERO; 3 * self.moments.len()];
+        load_vectors(reader, &mut vectors)?;
+        for (moments, &[weight, mean, squares]) in self.moments.iter_mut().zip(vectors.as_chunks::<3>().0) {
+            *moments = Moments { weight, mean, squares, scale: weight.zip(squares, inverse_deviation) };
         }
         Ok(())
     }
 }
 
-/// A number to work with: what is not finite is missing.
+/// Returns 1 over the standard deviation, from a weight and a sum of squares; 0 if all values were the same.
 #[inline(always)]
-fn sound(value: f64) -> f64 {
-    if value.is_finite() { value.clamp(-LIMIT, LIMIT) } else { f64::NAN }
-}
-
-/// One over the standard deviation, of a weight and a sum of squares; 0 where all values were the same.
-#[inline(always)]
-fn spread(weight: f64, squares: f64) -> f64 {
+fn inverse_deviation(weight: f64, squares: f64) -> f64 {
     if squares > 0.0 { (weight / squares).sqrt() } else { 0.0 }
 }
 
-/// Write lanes of numbers.
-pub(super) fn save_lanes(writer: &mut Writer, lanes: &[Lane]) {
-    writer.u64(lanes.len() as u64);
-    for &number in lanes.iter().flat_map(|lane| &lane.0) {
+/// Writes vectors.
+pub(super) fn save_vectors(writer: &mut Writer, vectors: &[F64x4]) {
+    writer.u64(vectors.len() as u64);
+    for &number in vectors.iter().flat_map(|vector| &vector.0) {
         writer.f64(number);
     }
 }
 
-/// Read lanes of numbers into as many.
+/// Reads vectors.
 ///
 /// # Errors
-/// [`KernelError::Saved`] where there are more or fewer.
-pub(super) fn load_lanes(reader: &mut Reader<'_>, lanes: &mut [Lane]) -> Result<(), KernelError> {
-    if reader.usize()? != lanes.len() {
+/// [`KernelError::Saved`] if there are more or fewer.
+pub(super) fn load_vectors(reader: &mut Reader<'_>, vectors: &mut [F64x4]) -> Result<(), KernelError> {
+    if reader.usize()? != vectors.len() {
         return Err(reader.error("it has another number of columns"));
     }
-    for number in lanes.iter_mut().flat_map(|lane| &mut lane.0) {
+    for number in vectors.iter_mut().flat_map(|vector| &mut vector.0) {
         *number = reader.f64()?;
     }
     Ok(())
@@ -200,10 +195,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_standardised_and_missing_ones_stand_at_their_mean() {
+    fn numbers_are_standardised_and_missing_ones_replaced_by_their_mean() {
         let schema = Schema { n_values: vec![0, 3, 0], n_classes: 2 };
         let mut encoder = Encoder::new(&schema, true);
-        let mut inputs = encoder.room();
+        let mut inputs = encoder.new_inputs();
         for (x, weight) in [([1.0, 0.0, 5.0], 1.0), ([3.0, 2.0, f64::NAN], 1.0), ([5.0, 1.0, 5.0], 2.0)] {
             encoder.read(&x, &mut inputs);
             encoder.observe(&inputs, weight);
@@ -213,12 +208,12 @@ mod tests {
         encoder.scale(&mut inputs);
         assert!((inputs.numbers[0].0[0] - 2.5 / (11.0_f64 / 4.0).sqrt()).abs() < 1e-15);
         assert_eq!(inputs.numbers[0].0[1..], [0.0; 3]);
-        assert!(inputs.places.is_empty());
+        assert!(inputs.one_hot.is_empty());
         let mut plain = Encoder::new(&schema, false);
         plain.read(&[2.0, 1.0, 7.0], &mut inputs);
         plain.observe(&inputs, 1.0);
         plain.read(&[f64::NAN, 2.0, 9.0], &mut inputs);
         plain.scale(&mut inputs);
-        assert_eq!((inputs.numbers[0].0, inputs.places.as_slice()), ([2.0, 9.0, 0.0, 0.0], [2].as_slice()));
+        assert_eq!((inputs.numbers[0].0, inputs.one_hot.as_slice()), ([2.0, 9.0, 0.0, 0.0], [2].as_slice()));
     }
 }

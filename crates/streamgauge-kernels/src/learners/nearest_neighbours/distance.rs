@@ -1,41 +1,43 @@
-//! The rows of a window that are nearest to a row.
+//! The nearest rows of a window.
 //!
-//! Distances are squared and added up over the attributes: of a number the difference divided by its range in the
-//! window, of a nominal value 0 where it is the same and 1 where not. What is missing is as far as it could be: 1 from a
-//! nominal value or another missing one, and from a number as far as the farther end of the range.
+//! Distances are squared and summed over the attributes: the difference of two numbers divided by the range of the
+//! attribute in the window; for nominal values 0 if they are equal and 1 if not. A missing value is as far away as
+//! possible: 1 from a nominal value or another missing one, and the distance to the farther end of the range from a
+//! number.
 //!
-//! A quick look in single precision at all rows, eight at a time, tells which may be among the nearest; only of those
-//! is the distance worked out in full, so that rounding in the first cannot change the outcome.
+//! A screening of all rows in single precision finds those that may be among the nearest; only their distances are
+//! computed in double precision, so that rounding in the screening does not change the result.
 
-use super::window::{Column, SIDE, Window, sound};
+use super::window::{BLOCK_ROWS, Column, LIMIT, Window};
+use crate::learners::vector_math::clamp_finite;
 
-/// Beyond so many ranges from the window, single precision does not tell rows apart.
-const FARTHEST_LOOK: f64 = 1e3;
+/// Rows that are farther from the window, in ranges, are not distinguished by single precision.
+const MAX_SCREEN_DISTANCE: f64 = 1e3;
 
-/// How a row differs from a column, for the quick look.
+/// The comparison of a row with a column, for the screening.
 #[derive(Debug, Clone, Copy)]
-enum Look {
-    /// A number, from a column without gaps.
+enum ColumnQuery {
+    /// A number, with a column without missing values.
     Number(f32),
-    /// A number, from a column with gaps: also its squared distance from a missing one.
-    NumberOrGap(f32, f32),
+    /// A number, with a column with missing values: also its squared distance from a missing one.
+    NumberOrMissing(f32, f32),
     /// A missing number.
-    Gap,
-    /// A nominal value, NaN where it is missing.
+    Missing,
+    /// A nominal value, NaN if missing.
     Code(f32),
 }
 
-/// A row whose neighbours are looked for.
+/// A row whose neighbours are searched.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Query {
-    looks: Vec<Look>,
-    /// Whether every look is at a number in a column without gaps; their places are then here.
-    plain: bool,
-    places: Vec<f32>,
-    /// One over the range of each attribute.
+    column_queries: Vec<ColumnQuery>,
+    /// Whether all attributes are [`ColumnQuery::Number`]; their positions are then enough.
+    complete: bool,
+    positions: Vec<f32>,
+    /// 1 over the range of each attribute.
     scales: Vec<f64>,
-    /// What the quick look found; what is left of the last block is infinite.
-    seen: Vec<f32>,
+    /// The distances of the screening; infinite in the rest of the last block.
+    approximate: Vec<f32>,
     least: Vec<f32>,
     nearest: Vec<f64>,
     /// The rows that may be among the nearest, with their distances.
@@ -43,132 +45,133 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// Find the `k` nearest rows of a window, and all that are as near as the last of them, in the window's order.
+    /// Returns the `k` nearest rows of a window, and all that are as near as the last of them, in the window's order.
     #[inline(always)]
-    pub fn nearest(&mut self, window: &Window, x: &[f64], k: usize) -> impl Iterator<Item = usize> {
+    pub fn find_nearest(&mut self, window: &Window, x: &[f64], k: usize) -> impl Iterator<Item = usize> {
         let k = k.min(window.len());
-        let reach = self.look(window, x, k);
+        let cutoff = self.screen(window, x, k);
         self.candidates.clear();
-        for (block, seen) in self.seen.as_chunks::<SIDE>().0.iter().enumerate() {
-            if any(seen, |distance| distance <= reach) {
-                let rows = block * SIDE..window.len().min((block + 1) * SIDE);
-                for (row, _) in rows.zip(seen).filter(|(_, distance)| **distance <= reach) {
+        for (block, approximate) in self.approximate.as_chunks::<BLOCK_ROWS>().0.iter().enumerate() {
+            if any(approximate, |distance| distance <= cutoff) {
+                let rows = block * BLOCK_ROWS..window.len().min((block + 1) * BLOCK_ROWS);
+                for (row, _) in rows.zip(approximate).filter(|(_, distance)| **distance <= cutoff) {
                     self.candidates.push((row, distance(window, x, row, &self.scales)));
                 }
             }
         }
-        let farthest = kth_least(self.candidates.iter().map(|candidate| candidate.1), k, &mut self.nearest);
+        let farthest = find_kth_least(self.candidates.iter().map(|candidate| candidate.1), k, &mut self.nearest);
         self.candidates.iter().filter(move |candidate| candidate.1 <= farthest).map(|candidate| candidate.0)
     }
 
-    /// Look at all rows quickly; give a distance that the quick look gives none of the `k` nearest more than.
+    /// Screens all rows; returns a distance that no screened distance of the `k` nearest exceeds.
     #[inline(always)]
-    fn look(&mut self, window: &Window, x: &[f64], k: usize) -> f32 {
-        let far = self.compare(window, x);
-        self.seen.resize(window.len().next_multiple_of(SIDE), 0.0);
-        if x.is_empty() || far > FARTHEST_LOOK {
-            self.seen.fill(0.0);
+    fn screen(&mut self, window: &Window, x: &[f64], k: usize) -> f32 {
+        let far = self.prepare(window, x);
+        self.approximate.resize(window.len().next_multiple_of(BLOCK_ROWS), 0.0);
+        if x.is_empty() || far > MAX_SCREEN_DISTANCE {
+            self.approximate.fill(0.0);
             return f32::INFINITY;
         }
-        if self.plain {
-            self.look_plain(window.columns());
+        if self.complete {
+            self.screen_complete(window.columns());
         } else {
-            self.look_mixed(window.columns());
+            self.screen_mixed(window.columns());
         }
-        self.seen[window.len()..].fill(f32::INFINITY);
-        let reach = f64::from(reach_of(&self.seen, k, &mut self.least));
-        // Each place is off by at most `off`; this is many times what that and the rounding of the sums can make.
-        let (d, off) = (x.len() as f64, far.max(1.0) / 4_194_304.0);
-        let margin = off * (d * reach).sqrt() + d * off * off + (d + 4.0) * reach / 16_777_216.0;
-        ((reach + 32.0 * margin) as f32).next_up()
+        self.approximate[window.len()..].fill(f32::INFINITY);
+        let cutoff = f64::from(find_cutoff(&self.approximate, k, &mut self.least));
+        // Each position is off by at most `error`; the margin is a multiple of what that and the rounding of the sums
+        // can amount to.
+        let (d, error) = (x.len() as f64, far.max(1.0) / 4_194_304.0);
+        let margin = error * (d * cutoff).sqrt() + d * error * error + (d + 4.0) * cutoff / 16_777_216.0;
+        ((cutoff + 32.0 * margin) as f32).next_up()
     }
 
-    /// Find out how the row differs from each column; give how far it is beyond the window, in ranges.
+    /// Prepares the comparison with each column; returns the distance of the row from the window, in ranges.
     #[inline(always)]
-    fn compare(&mut self, window: &Window, x: &[f64]) -> f64 {
-        self.looks.clear();
-        self.places.clear();
+    fn prepare(&mut self, window: &Window, x: &[f64]) -> f64 {
+        self.column_queries.clear();
+        self.positions.clear();
         self.scales.clear();
-        self.plain = true;
+        self.complete = true;
         let mut far = 0.0_f64;
         for (attribute, (&value, range)) in x.iter().zip(&window.ranges).enumerate() {
-            let value = sound(value);
-            let place = range.place_of(value);
-            let look = if window.is_nominal(attribute) {
-                Look::Code(value as f32)
+            let value = clamp_finite(value, LIMIT);
+            let position = range.normalise(value);
+            let query = if window.is_nominal(attribute) {
+                ColumnQuery::Code(value as f32)
             } else if value.is_nan() {
-                Look::Gap
+                ColumnQuery::Missing
             } else {
-                far = far.max(place.abs());
+                far = far.max(position.abs());
                 if range.n_missing > 0 {
-                    let from_gap = farther(place);
-                    Look::NumberOrGap(place as f32, (from_gap * from_gap) as f32)
+                    let from_missing = distance_to_farther_end(position);
+                    ColumnQuery::NumberOrMissing(position as f32, (from_missing * from_missing) as f32)
                 } else {
-                    Look::Number(place as f32)
+                    ColumnQuery::Number(position as f32)
                 }
             };
-            self.plain &= matches!(look, Look::Number(_));
-            self.looks.push(look);
-            self.places.push(place as f32);
+            self.complete &= matches!(query, ColumnQuery::Number(_));
+            self.column_queries.push(query);
+            self.positions.push(position as f32);
             self.scales.push(range.scale());
         }
         far
     }
 
     #[inline(always)]
-    fn look_plain(&mut self, columns: &[Column]) {
-        let blocks = columns.chunks_exact(self.places.len());
-        for (block, seen) in blocks.zip(self.seen.as_chunks_mut::<SIDE>().0) {
-            let mut sums = [0.0_f32; SIDE];
-            for (column, &place) in block.iter().zip(&self.places) {
-                for lane in 0..SIDE {
-                    let off = place - column[lane];
-                    sums[lane] = off.mul_add(off, sums[lane]);
+    fn screen_complete(&mut self, columns: &[Column]) {
+        let blocks = columns.chunks_exact(self.positions.len());
+        for (block, approximate) in blocks.zip(self.approximate.as_chunks_mut::<BLOCK_ROWS>().0) {
+            let mut sums = [0.0_f32; BLOCK_ROWS];
+            for (column, &position) in block.iter().zip(&self.positions) {
+                for lane in 0..BLOCK_ROWS {
+                    let difference = position - column[lane];
+                    sums[lane] = difference.mul_add(difference, sums[lane]);
                 }
             }
-            *seen = sums;
+            *approximate = sums;
         }
     }
 
     #[inline(always)]
-    fn look_mixed(&mut self, columns: &[Column]) {
-        let blocks = columns.chunks_exact(self.looks.len());
-        for (block, seen) in blocks.zip(self.seen.as_chunks_mut::<SIDE>().0) {
-            let mut sums = [0.0; SIDE];
-            for (column, look) in block.iter().zip(&self.looks) {
-                look.add_to(&mut sums, column);
+    fn screen_mixed(&mut self, columns: &[Column]) {
+        let blocks = columns.chunks_exact(self.column_queries.len());
+        for (block, approximate) in blocks.zip(self.approximate.as_chunks_mut::<BLOCK_ROWS>().0) {
+            let mut sums = [0.0; BLOCK_ROWS];
+            for (column, query) in block.iter().zip(&self.column_queries) {
+                query.add_to(&mut sums, column);
             }
-            *seen = sums;
+            *approximate = sums;
         }
     }
 }
 
-impl Look {
-    /// Add the squared differences from a column.
+impl ColumnQuery {
+    /// Adds the squared differences from a column.
     #[inline(always)]
     fn add_to(self, sums: &mut Column, column: &Column) {
         match self {
-            Self::Number(place) => {
-                for lane in 0..SIDE {
-                    let off = place - column[lane];
-                    sums[lane] = off.mul_add(off, sums[lane]);
+            Self::Number(position) => {
+                for lane in 0..BLOCK_ROWS {
+                    let difference = position - column[lane];
+                    sums[lane] = difference.mul_add(difference, sums[lane]);
                 }
             }
-            Self::NumberOrGap(place, from_gap) => {
-                for lane in 0..SIDE {
-                    let off = place - column[lane];
-                    sums[lane] += if column[lane].is_nan() { from_gap } else { off * off };
+            Self::NumberOrMissing(position, from_missing) => {
+                for lane in 0..BLOCK_ROWS {
+                    let difference = position - column[lane];
+                    sums[lane] += if column[lane].is_nan() { from_missing } else { difference * difference };
                 }
             }
-            Self::Gap => {
-                for lane in 0..SIDE {
-                    let place = column[lane];
-                    let off = if place < 0.5 { 1.0 - place } else { place };
-                    sums[lane] += if place.is_nan() { 1.0 } else { off * off };
+            Self::Missing => {
+                for lane in 0..BLOCK_ROWS {
+                    let position = column[lane];
+                    let difference = if position < 0.5 { 1.0 - position } else { position };
+                    sums[lane] += if position.is_nan() { 1.0 } else { difference * difference };
                 }
             }
             Self::Code(code) => {
-                for lane in 0..SIDE {
+                for lane in 0..BLOCK_ROWS {
                     sums[lane] += if column[lane] == code { 0.0 } else { 1.0 };
                 }
             }
@@ -176,45 +179,47 @@ impl Look {
     }
 }
 
-/// The squared distance of a row from one of the window, in full.
+/// Returns the squared distance of a row from a row of the window, in double precision.
 #[inline(always)]
 fn distance(window: &Window, x: &[f64], row: usize, scales: &[f64]) -> f64 {
     let mut sum = 0.0_f64;
     for (attribute, (&first, &second)) in x.iter().zip(window.row(row)).enumerate() {
-        let (first, range) = (sound(first), &window.ranges[attribute]);
-        let off = if window.is_nominal(attribute) {
+        let (first, range) = (clamp_finite(first, LIMIT), &window.ranges[attribute]);
+        let difference = if window.is_nominal(attribute) {
             f64::from(u8::from(first != second))
         } else {
             match (first.is_nan(), second.is_nan()) {
                 (false, false) => (first - second) * scales[attribute],
                 (true, true) => 1.0,
-                (first_missing, _) => farther(range.place_of(if first_missing { second } else { first })),
+                (first_missing, _) => {
+                    distance_to_farther_end(range.normalise(if first_missing { second } else { first }))
+                }
             }
         };
-        sum = off.mul_add(off, sum);
+        sum = difference.mul_add(difference, sum);
     }
     sum
 }
 
-/// The distance of a place from the farther end of its range.
+/// Returns the distance of a position from the farther end of its range.
 #[inline(always)]
-fn farther(place: f64) -> f64 {
-    if place < 0.5 { 1.0 - place } else { place }
+fn distance_to_farther_end(position: f64) -> f64 {
+    if position < 0.5 { 1.0 - position } else { position }
 }
 
-/// Whether a condition holds for any number of a block, without branches.
+/// Returns whether a condition holds for any number of a block, without branches.
 #[inline(always)]
 fn any(numbers: &Column, condition: impl Fn(f32) -> bool) -> bool {
-    let mut found = 0_u32;
+    let mut bits = 0_u32;
     for &number in numbers {
-        found |= if condition(number) { u32::MAX } else { 0 };
+        bits |= if condition(number) { u32::MAX } else { 0 };
     }
-    found != 0
+    bits != 0
 }
 
-/// The `k`-th least of numbers; `least` is room to work in.
+/// Returns the `k`-th least of numbers; `least` is a buffer.
 #[inline(always)]
-fn kth_least(numbers: impl Iterator<Item = f64>, k: usize, least: &mut Vec<f64>) -> f64 {
+fn find_kth_least(numbers: impl Iterator<Item = f64>, k: usize, least: &mut Vec<f64>) -> f64 {
     least.clear();
     least.resize(k, f64::INFINITY);
     for number in numbers {
@@ -223,18 +228,18 @@ fn kth_least(numbers: impl Iterator<Item = f64>, k: usize, least: &mut Vec<f64>)
     least.last().copied().unwrap_or(f64::INFINITY)
 }
 
-/// A number that at least `k` of those in blocks do not exceed, and few more.
+/// Returns a number that at least `k` of the given ones do not exceed, and few more.
 ///
-/// Where `k` is small: the `k`-th of the least numbers of all lanes, which are found without a branch.
+/// If `k` is small: the `k`-th of the least numbers of all lanes, which are found without a branch.
 #[inline(always)]
-fn reach_of(numbers: &[f32], k: usize, least: &mut Vec<f32>) -> f32 {
+fn find_cutoff(numbers: &[f32], k: usize, least: &mut Vec<f32>) -> f32 {
     least.clear();
     least.resize(k, f32::INFINITY);
-    let blocks = numbers.as_chunks::<SIDE>().0;
-    if k <= SIDE {
-        let mut lanes = [f32::INFINITY; SIDE];
+    let blocks = numbers.as_chunks::<BLOCK_ROWS>().0;
+    if k <= BLOCK_ROWS {
+        let mut lanes = [f32::INFINITY; BLOCK_ROWS];
         for block in blocks {
-            for lane in 0..SIDE {
+            for lane in 0..BLOCK_ROWS {
                 lanes[lane] = if block[lane] < lanes[lane] { block[lane] } else { lanes[lane] };
             }
         }
@@ -249,18 +254,18 @@ fn reach_of(numbers: &[f32], k: usize, least: &mut Vec<f32>) -> f32 {
     least.last().copied().unwrap_or(f32::INFINITY)
 }
 
-/// Put a number in its place among the least so far, of which the greatest goes.
+/// Inserts a number into the least so far, in order, and drops the greatest.
 #[inline(always)]
 fn insert<T: PartialOrd + Copy>(least: &mut [T], number: T) {
-    let mut place = least.len();
-    while place > 0 && number < least[place - 1] {
-        if place < least.len() {
-            least[place] = least[place - 1];
+    let mut index = least.len();
+    while index > 0 && number < least[index - 1] {
+        if index < least.len() {
+            least[index] = least[index - 1];
         }
-        place -= 1;
+        index -= 1;
     }
-    if place < least.len() {
-        least[place] = number;
+    if index < least.len() {
+        least[index] = number;
     }
 }
 
@@ -276,10 +281,10 @@ mod tests {
         let mut sorted = numbers.clone();
         sorted.sort_by(f32::total_cmp);
         for k in [1, 2, 10, 32, 33, 100, 160] {
-            let reach = reach_of(&numbers, k, &mut vec![]);
-            assert!(reach >= sorted[k - 1] && (k <= SIDE || reach == sorted[k - 1]));
-            let found = kth_least(numbers.iter().map(|&number| f64::from(number)), k, &mut vec![]);
-            assert_eq!(found, f64::from(sorted[k - 1]));
+            let cutoff = find_cutoff(&numbers, k, &mut vec![]);
+            assert!(cutoff >= sorted[k - 1] && (k <= BLOCK_ROWS || cutoff == sorted[k - 1]));
+            let kth = find_kth_least(numbers.iter().map(|&number| f64::from(number)), k, &mut vec![]);
+            assert_eq!(kth, f64::from(sorted[k - 1]));
         }
     }
 }

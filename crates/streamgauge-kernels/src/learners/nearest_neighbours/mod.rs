@@ -1,6 +1,6 @@
-//! The nearest of the rows learnt last.
+//! The k nearest neighbours among the last rows.
 
-use super::{ABSTAINED, Learner, Schema, Step, winner};
+use super::{ABSTAINED, Learner, Schema, Step, find_winner};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
@@ -12,8 +12,7 @@ mod window;
 
 const NAME: &str = "KNearestNeighbours";
 
-/// Votes with the weights of the `k` rows of a sliding window that are nearest, and of all that are as near as the
-/// last of them.
+/// Votes with the weights of the `k` nearest rows of a sliding window, and of all that are as near as the last of them.
 #[derive(Debug, Clone)]
 pub struct NearestNeighbours {
     schema: Schema,
@@ -22,22 +21,20 @@ pub struct NearestNeighbours {
 }
 
 impl NearestNeighbours {
-    /// A learner that has seen nothing, with a window of `width` rows.
+    /// Creates an untrained learner with a window of `width` rows.
     ///
     /// # Errors
-    /// [`KernelError::Option`] where `k` or `width` is 0.
+    /// [`KernelError::Option`] if `width` is 0, which would divide by 0.
     pub fn new(schema: Schema, k: usize, width: usize) -> Result<Self, KernelError> {
-        for (option, value) in [("k", k), ("window", width)] {
-            if value == 0 {
-                let expected = "it must be a whole number of at least 1";
-                return Err(KernelError::Option { option, found: value.to_string(), expected });
-            }
+        if width == 0 {
+            let expected = "it must be a whole number of at least 1";
+            return Err(KernelError::Option { option: "window", found: width.to_string(), expected });
         }
         let window = Window::new(&schema, width);
         Ok(Self { schema, k, window })
     }
 
-    /// Vote for a row; all votes are 0 where the window is empty.
+    /// Votes for a row; all votes are 0 if the window is empty.
     #[inline(always)]
     fn vote_with(&self, x: &[f64], votes: &mut [f64], query: &mut Query) {
         votes.fill(0.0);
@@ -45,7 +42,7 @@ impl NearestNeighbours {
             return;
         }
         let mut total = 0.0;
-        for row in query.nearest(&self.window, x, self.k) {
+        for row in query.find_nearest(&self.window, x, self.k) {
             votes[self.window.labels[row] as usize] += self.window.weights[row];
             total += self.window.weights[row];
         }
@@ -92,7 +89,7 @@ impl Learner for NearestNeighbours {
                     *prediction = ABSTAINED;
                     if step.tests(i) {
                         self.vote_with(x, &mut row_votes, &mut query);
-                        *prediction = winner(&row_votes);
+                        *prediction = find_winner(&row_votes);
                         if let Some(votes) = &mut votes {
                             votes[i * n_classes..(i + 1) * n_classes].copy_from_slice(&row_votes);
                         }
@@ -135,7 +132,7 @@ mod tests {
     use super::*;
     use crate::randomness::{Draws, Purpose};
 
-    /// Votes as the definition has them, with no thought of speed.
+    /// Returns the votes by definition, without any optimisation.
     fn expected(rows: &[(Vec<f64>, usize, f64)], n_values: &[u32], k: usize, x: &[f64], n_classes: usize) -> Vec<f64> {
         let column = |a: usize| rows.iter().map(move |row| row.0[a]).filter(|value| !value.is_nan());
         let norm = |a: usize, value: f64| {
@@ -147,8 +144,8 @@ mod tests {
             (false, true, true) => 1.0,
             (false, false, false) => norm(a, v) - norm(a, w),
             (false, v_missing, _) => {
-                let at = norm(a, if v_missing { w } else { v });
-                at.max(1.0 - at)
+                let position = norm(a, if v_missing { w } else { v });
+                position.max(1.0 - position)
             }
         };
         let distance = |row: &[f64]| (0..x.len()).map(|a| difference(a, x[a], row[a]).powi(2)).sum::<f64>();
@@ -178,7 +175,7 @@ mod tests {
                     let u = draws.uniform(row * 8 + a as u64);
                     match n_values[a] {
                         _ if draws.uniform(1_000_000 + row * 8 + a as u64) < missing => f64::NAN,
-                        // Now and then a row is far outside of the window.
+                        // Some rows are far outside the window.
                         0 if row % 50 == 49 => 1e6 + 10.0 * far * u,
                         0 => 1e6 + 10.0 * u * u,
                         n => (u * f64::from(n)).floor(),

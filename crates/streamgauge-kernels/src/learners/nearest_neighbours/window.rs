@@ -1,19 +1,20 @@
-//! The rows learnt last: as they came, and once more for a quick look, normalised in blocks of columns side by side.
+//! The last rows: their values and, for the screening, normalised columns in blocks of rows.
 
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::Schema;
+use crate::learners::vector_math::clamp_finite;
 
-/// How many rows stand side by side in a block.
-pub(super) const SIDE: usize = 32;
+/// The number of rows of a block.
+pub(super) const BLOCK_ROWS: usize = 32;
 
-/// Numbers beyond this are held back here, so that their differences are finite.
+/// Numbers are clamped to this magnitude, so that their differences are finite.
 pub(super) const LIMIT: f64 = 1e150;
 
 /// One column of a block.
-pub(super) type Column = [f32; SIDE];
+pub(super) type Column = [f32; BLOCK_ROWS];
 
-/// The range of a numeric column in the window, with how many rows stand at either end.
+/// The range of a numeric column in the window, and the number of rows at either end.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Range {
     pub low: f64,
@@ -41,31 +42,31 @@ impl Range {
         self.n_high += usize::from(value == self.high);
     }
 
-    /// Whether another range reaches as far.
+    /// Returns whether another range has the same ends.
     fn same_ends(&self, other: Self) -> bool {
         self.low == other.low && self.high == other.high
     }
 
-    /// The lower end; 0 where no value is known.
+    /// Returns the lower end; 0 if no value is known.
     #[inline(always)]
     pub fn start(&self) -> f64 {
         if self.low.is_finite() { self.low } else { 0.0 }
     }
 
-    /// One over the width; 0 where there is none.
+    /// Returns 1 over the width; 0 if that is 0.
     #[inline(always)]
     pub fn scale(&self) -> f64 {
         let scale = 1.0 / (self.high - self.low);
         if scale.is_finite() && scale > 0.0 { scale } else { 0.0 }
     }
 
-    /// Where a value stands: at 0 where it is the least, at 1 where it is the greatest.
+    /// Returns the position of a value in the range: 0 for the least, 1 for the greatest.
     #[inline(always)]
-    pub fn place_of(&self, value: f64) -> f64 {
+    pub fn normalise(&self, value: f64) -> f64 {
         (value - self.start()) * self.scale()
     }
 
-    /// Take a value out again; false where an end of the range is then unknown.
+    /// Removes a value; returns false if an end of the range is then unknown.
     fn remove(&mut self, value: f64) -> bool {
         self.n_missing -= usize::from(value.is_nan());
         self.n_low -= usize::from(value == self.low);
@@ -74,24 +75,24 @@ impl Range {
     }
 }
 
-/// The rows learnt last.
+/// The last rows.
 #[derive(Debug, Clone)]
 pub(super) struct Window {
     width: usize,
     nominal: Vec<bool>,
-    /// Row after row, the values.
+    /// The values, row by row.
     rows: Vec<f64>,
-    /// Block after block, a column per attribute: a number by where it stands in its range, a nominal value by its code.
+    /// Per block, a column per attribute: the position of a number in its range, the code of a nominal value.
     columns: Vec<Column>,
     pub labels: Vec<u32>,
     pub weights: Vec<f64>,
     pub ranges: Vec<Range>,
-    /// Where the next row goes: the oldest stands there once the window is full.
+    /// The index of the next row: that of the oldest one once the window is full.
     next: usize,
 }
 
 impl Window {
-    /// A window of `width` rows that holds none.
+    /// Creates an empty window of `width` rows.
     pub fn new(schema: &Schema, width: usize) -> Self {
         Self {
             width,
@@ -105,42 +106,42 @@ impl Window {
         }
     }
 
-    /// How many rows it holds.
+    /// Returns the number of rows.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// How many rows it can hold.
+    /// Returns the greatest number of rows.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// How many attributes a row has.
+    /// Returns the number of attributes.
     #[inline(always)]
     pub fn n_attributes(&self) -> usize {
         self.nominal.len()
     }
 
-    /// Whether an attribute is nominal.
+    /// Returns whether an attribute is nominal.
     #[inline(always)]
     pub fn is_nominal(&self, attribute: usize) -> bool {
         self.nominal[attribute]
     }
 
-    /// The values of a row.
+    /// Returns the values of a row.
     #[inline(always)]
     pub fn row(&self, row: usize) -> &[f64] {
         &self.rows[row * self.n_attributes()..(row + 1) * self.n_attributes()]
     }
 
-    /// The columns of its blocks.
+    /// Returns the columns of all blocks.
     #[inline(always)]
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// Take in a row, in the place of the oldest where it is full.
+    /// Adds a row, replacing the oldest if the window is full.
     pub fn push(&mut self, x: &[f64], label: usize, weight: f64) {
         let (d, row) = (self.n_attributes(), self.next);
         let (full, weight) = (self.len() == self.width, weight.min(LIMIT));
@@ -150,36 +151,36 @@ impl Window {
             self.labels.push(label as u32);
             self.weights.push(weight);
             self.rows.resize((row + 1) * d, 0.0);
-            self.columns.resize((row / SIDE + 1) * d, [0.0; SIDE]);
+            self.columns.resize((row / BLOCK_ROWS + 1) * d, [0.0; BLOCK_ROWS]);
         }
         for (attribute, &value) in x.iter().enumerate() {
-            let value = sound(value);
-            let gone = std::mem::replace(&mut self.rows[row * d + attribute], value);
+            let value = clamp_finite(value, LIMIT);
+            let replaced = std::mem::replace(&mut self.rows[row * d + attribute], value);
             let before = self.ranges[attribute];
-            let known = !full || self.ranges[attribute].remove(gone);
+            let known = !full || self.ranges[attribute].remove(replaced);
             if known {
                 self.ranges[attribute].add(value);
             } else {
-                self.ranges[attribute] = self.range_of(attribute);
+                self.ranges[attribute] = self.compute_range(attribute);
             }
             let moved = !self.nominal[attribute] && !self.ranges[attribute].same_ends(before);
-            self.place(attribute, if moved { 0..self.len() } else { row..row + 1 });
+            self.write_column(attribute, if moved { 0..self.len() } else { row..row + 1 });
         }
         self.next = (row + 1) % self.width;
     }
 
-    /// Write the values of an attribute into its column.
-    fn place(&mut self, attribute: usize, rows: std::ops::Range<usize>) {
+    /// Writes the normalised values of an attribute for some rows.
+    fn write_column(&mut self, attribute: usize, rows: std::ops::Range<usize>) {
         let (d, range) = (self.n_attributes(), self.ranges[attribute]);
         let (start, scale) = if self.nominal[attribute] { (0.0, 1.0) } else { (range.start(), range.scale()) };
         for row in rows {
-            let place = (self.rows[row * d + attribute] - start) * scale;
-            self.columns[row / SIDE * d + attribute][row % SIDE] = place as f32;
+            let normalised = (self.rows[row * d + attribute] - start) * scale;
+            self.columns[row / BLOCK_ROWS * d + attribute][row % BLOCK_ROWS] = normalised as f32;
         }
     }
 
-    /// The range of a column, found anew.
-    fn range_of(&self, attribute: usize) -> Range {
+    /// Computes the range of a column from all rows.
+    fn compute_range(&self, attribute: usize) -> Range {
         let mut range = Range::EMPTY;
         for row in 0..self.len() {
             range.add(self.rows[row * self.n_attributes() + attribute]);
@@ -187,7 +188,7 @@ impl Window {
         range
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
         self.nominal.capacity()
             + self.rows.capacity() * size_of::<f64>()
@@ -197,7 +198,7 @@ impl Window {
             + self.ranges.capacity() * size_of::<Range>()
     }
 
-    /// Write its rows.
+    /// Writes the rows.
     pub fn save(&self, writer: &mut Writer) {
         writer.u64(self.width as u64);
         writer.u64(self.next as u64);
@@ -206,20 +207,20 @@ impl Window {
         writer.f64s(&self.rows);
     }
 
-    /// Read rows into a window that holds none.
+    /// Reads rows into an empty window.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where the bytes end or are of another window.
+    /// [`KernelError::Saved`] if the bytes end or are of another window.
     pub fn load(&mut self, reader: &mut Reader<'_>, n_classes: usize) -> Result<(), KernelError> {
         let (width, next) = (reader.usize()?, reader.usize()?);
         let (labels, weights, rows) = (reader.u64s()?, reader.f64s()?, reader.f64s()?);
         let (full, d) = (labels.len() == width, self.n_attributes());
         let sizes_fit = weights.len() == labels.len() && rows.len() == labels.len() * d;
         if width != self.width || labels.len() > width || !sizes_fit {
-            return Err(reader.error("its window is another"));
+            return Err(reader.error("its window has another size"));
         }
         if next >= width || (!full && next != labels.len()) || labels.iter().any(|&label| label >= n_classes as u64) {
-            return Err(reader.error("its window has no such rows"));
+            return Err(reader.error("its window has invalid rows"));
         }
         for (row, (label, weight)) in labels.into_iter().zip(weights).enumerate() {
             self.push(&rows[row * d..(row + 1) * d], label as usize, weight);
@@ -227,12 +228,6 @@ impl Window {
         self.next = next;
         Ok(())
     }
-}
-
-/// A value to work with: what is not finite is missing.
-#[inline(always)]
-pub(super) fn sound(value: f64) -> f64 {
-    if value.is_finite() { value.clamp(-LIMIT, LIMIT) } else { f64::NAN }
 }
 
 #[cfg(test)]
@@ -251,13 +246,13 @@ mod tests {
             };
             for row in 0..200_u64 {
                 window.push(&[value(row)], 0, 1.0);
-                let kept: Vec<f64> = (0..=row).rev().take(width).map(value).collect();
-                let known = || kept.iter().filter(|value| !value.is_nan());
+                let window_values: Vec<f64> = (0..=row).rev().take(width).map(value).collect();
+                let known = || window_values.iter().filter(|value| !value.is_nan());
                 let range = window.ranges[0];
                 assert_eq!(range.low, known().fold(f64::INFINITY, |low, &value| low.min(value)));
                 assert_eq!(range.high, known().fold(f64::NEG_INFINITY, |high, &value| high.max(value)));
-                assert_eq!(range.n_missing, kept.len() - known().count());
-                assert_eq!(window.len(), kept.len());
+                assert_eq!(range.n_missing, window_values.len() - known().count());
+                assert_eq!(window.len(), window_values.len());
             }
         }
     }

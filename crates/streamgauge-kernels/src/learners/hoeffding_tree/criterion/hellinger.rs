@@ -1,15 +1,15 @@
-//! The Hellinger distance, which the weights of the classes do not change.
+//! The Hellinger distance, which does not depend on the weights of the classes.
 //!
-//! R. J. Lyon, J. M. Brooke, J. D. Knowles and B. W. Stappers, Hellinger distance trees for imbalanced streams,
-//! ICPR 2014 (GH-VFDT). D. A. Cieslak et al., Hellinger distance decision trees are robust and skew-insensitive, 2012.
+//! R. J. Lyon, J. M. Brooke, J. D. Knowles and B. W. Stappers, Hellinger distance trees for imbalanced streams, ICPR
+//! 2014 (GH-VFDT). D. A. Cieslak et al., Hellinger distance decision trees are robust and skew-insensitive, 2012.
 
 use super::super::nodes::Test;
-use super::super::split::{LEAST_SHARE, N_THRESHOLDS, PADDED};
+use super::super::split::{MIN_BRANCH_SHARE, N_PADDED, N_THRESHOLDS};
 use crate::learners::bayes::Column;
-use crate::learners::rows::Nominal;
+use crate::learners::rows::NominalTable;
 use crate::learners::vector_math::exp;
 
-/// The mean over all pairs of a distance; 0 where there is no pair.
+/// Returns the mean of a distance over all pairs; 0 if there is no pair.
 fn mean_over_pairs<T>(classes: &[T], distance: impl Fn(&T, &T) -> f64) -> f64 {
     let (mut sum, mut n) = (0.0, 0.0);
     for (i, first) in classes.iter().enumerate() {
@@ -21,15 +21,22 @@ fn mean_over_pairs<T>(classes: &[T], distance: impl Fn(&T, &T) -> f64) -> f64 {
     if n > 0.0 { sum / n } else { 0.0 }
 }
 
-/// The distance of two distributions whose Bhattacharyya coefficient is known.
+/// Returns the distance of two distributions from their Bhattacharyya coefficient.
 fn distance(coefficient: f64) -> f64 {
     (1.0 - coefficient).max(0.0).sqrt()
 }
 
-/// The distance of the normal distributions of a column in the classes that have seen it more than once.
+/// Returns the distance of two distributions over two outcomes, of which the first has the probability `p` or `q`.
+fn two_way_distance(p: f64, q: f64) -> f64 {
+    distance((p * q).sqrt() + ((1.0 - p).max(0.0) * (1.0 - q).max(0.0)).sqrt())
+}
+
+/// Returns the distance between the normal distributions of a column, over the classes with a weight above 1.
 pub(in super::super) fn between_normals(columns: impl Iterator<Item = Column>) -> f64 {
-    let normals: Vec<(f64, f64)> =
-        columns.filter(|seen| seen.weight > 1.0).map(|seen| (seen.mean, seen.squares / (seen.weight - 1.0))).collect();
+    let normals: Vec<(f64, f64)> = columns
+        .filter(|stats| stats.weight > 1.0)
+        .map(|stats| (stats.mean, stats.squares / (stats.weight - 1.0)))
+        .collect();
     mean_over_pairs(&normals, |&(mean, variance), &(other_mean, other_variance)| {
         let (sum, difference) = (variance + other_variance, mean - other_mean);
         if sum > 0.0 {
@@ -42,50 +49,46 @@ pub(in super::super) fn between_normals(columns: impl Iterator<Item = Column>) -
     })
 }
 
-/// The distance of the shares that the classes have on both sides of each threshold.
+/// Returns, for each threshold, the distance between the shares of the classes below and above.
 ///
-/// `below` gives the weight of a class at or below the threshold of a number, and all of it.
+/// `below` returns the weight of a class at or below the threshold of an index, and its total weight.
 pub(in super::super) fn threshold_merits(
     n_classes: usize,
     below: impl Fn(usize, usize) -> (f64, f64),
-) -> [f64; PADDED] {
-    let mut merits = [f64::NEG_INFINITY; PADDED];
+) -> [f64; N_PADDED] {
+    let mut merits = [f64::NEG_INFINITY; N_PADDED];
     for (i, merit) in merits.iter_mut().enumerate().take(N_THRESHOLDS) {
         let weights: Vec<(f64, f64)> = (0..n_classes).map(|class| below(class, i)).collect();
         let (left, total) = weights.iter().fold((0.0, 0.0), |sum, weight| (sum.0 + weight.0, sum.1 + weight.1));
-        if (left / total).min(1.0 - left / total) > LEAST_SHARE {
+        if (left / total).min(1.0 - left / total) > MIN_BRANCH_SHARE {
             let shares: Vec<f64> = weights.iter().filter(|weight| weight.1 > 0.0).map(|w| w.0 / w.1).collect();
-            *merit = mean_over_pairs(&shares, |&p, &q| {
-                distance((p * q).sqrt() + ((1.0 - p).max(0.0) * (1.0 - q).max(0.0)).sqrt())
-            });
+            *merit = mean_over_pairs(&shares, |&p, &q| two_way_distance(p, q));
         }
     }
     merits
 }
 
-/// The best question about a nominal attribute; `None` where its values leave all weight in one branch.
-pub(in super::super) fn best_of_values(counts: &[&[f64]], table: Nominal, binary: bool) -> Option<(Test, f64)> {
+/// Returns the best test of a nominal attribute; `None` if all weight falls into one branch.
+pub(in super::super) fn find_best_values(counts: &[&[f64]], table: NominalTable, binary: bool) -> Option<(Test, f64)> {
     let total: f64 = counts.iter().map(|counts| counts[table.total()]).sum();
-    let weight = |at: usize| counts.iter().map(|counts| counts[at]).sum::<f64>();
-    let heavy = |at: usize| weight(at) / total > LEAST_SHARE;
+    let weight = |index: usize| counts.iter().map(|counts| counts[index]).sum::<f64>();
+    let heavy = |index: usize| weight(index) / total > MIN_BRANCH_SHARE;
     let known: Vec<&[f64]> = counts.iter().copied().filter(|counts| counts[table.total()] > 0.0).collect();
     let values = table.start..table.total();
-    let share = |counts: &[f64], at: usize| counts[at] / counts[table.total()];
+    let share = |counts: &[f64], index: usize| counts[index] / counts[table.total()];
     let mut best = None;
-    if !binary && values.clone().filter(|&at| heavy(at)).count() >= 2 {
+    if !binary && values.clone().filter(|&index| heavy(index)).count() >= 2 {
         let merit = mean_over_pairs(&known, |first, second| {
-            distance(values.clone().map(|at| (share(first, at) * share(second, at)).sqrt()).sum())
+            distance(values.clone().map(|index| (share(first, index) * share(second, index)).sqrt()).sum())
         });
         best = Some((Test::Which(table.n_values as u32), merit));
     }
-    for at in values.clone().filter(|&at| heavy(at) && weight(at) / total < 1.0 - LEAST_SHARE) {
-        let merit = mean_over_pairs(&known, |first, second| {
-            let (p, q) = (share(first, at), share(second, at));
-            distance((p * q).sqrt() + ((1.0 - p).max(0.0) * (1.0 - q).max(0.0)).sqrt())
-        });
-        // Rounding must not prefer a question about one value to that about all of them.
+    for index in values.clone().filter(|&index| heavy(index) && weight(index) / total < 1.0 - MIN_BRANCH_SHARE) {
+        let merit =
+            mean_over_pairs(&known, |first, second| two_way_distance(share(first, index), share(second, index)));
+        // Rounding must not prefer a test of one value to a branch per value.
         if best.is_none_or(|(_, most)| merit > most + 1e-12) {
-            best = Some((Test::Is((at - table.start) as u32), merit));
+            best = Some((Test::Is((index - table.start) as u32), merit));
         }
     }
     best
@@ -100,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_distance_of_normals_is_that_of_an_integral_and_does_not_depend_on_weights() {
+    fn the_distance_of_normals_matches_an_integral_and_ignores_weights() {
         let density = |x: f64, mean: f64, variance: f64| {
             (-(x - mean).powi(2) / (2.0 * variance)).exp() / (2.0 * std::f64::consts::PI * variance).sqrt()
         };
@@ -110,13 +113,13 @@ mod tests {
             .map(|x| (density(x, 0.5, 1.5) * density(x, -1.0, 0.25)).sqrt() * step)
             .sum();
         for weight in [10.0, 1e6] {
-            let found = between_normals([column(weight, 0.5, 1.5), column(50.0, -1.0, 0.25)].into_iter());
-            assert!((found - (1.0 - coefficient).sqrt()).abs() < 1e-9);
+            let result = between_normals([column(weight, 0.5, 1.5), column(50.0, -1.0, 0.25)].into_iter());
+            assert!((result - (1.0 - coefficient).sqrt()).abs() < 1e-9);
         }
     }
 
     #[test]
-    fn points_are_as_far_apart_as_can_be_unless_they_are_one() {
+    fn distinct_points_have_distance_one() {
         let apart = |mean: f64, variance: f64| {
             between_normals([column(5.0, 0.0, 0.0), column(5.0, mean, variance)].into_iter())
         };

@@ -1,45 +1,45 @@
 //! Saving and loading of nodes.
 
-use super::{FROZEN, Nodes, SPLIT, Test};
+use super::{FIRST_FROZEN, Nodes, SPLIT, Test};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::Schema;
 
-/// Which leaves nodes have taken while they are read: each must be taken once.
+/// Tracks which leaves have a node while nodes are read: each must have exactly one.
 #[derive(Debug)]
-pub(in super::super) struct Leaves {
+pub(in super::super) struct LeafClaims {
     n_active: usize,
-    taken: Vec<bool>,
+    claimed: Vec<bool>,
 }
 
-impl Leaves {
-    /// Leaves that nobody has taken, some of them frozen.
+impl LeafClaims {
+    /// Creates claims for leaves without a node, some of them frozen.
     pub fn new(n_active: usize, n_frozen: usize) -> Self {
-        Self { n_active, taken: vec![false; n_active + n_frozen] }
+        Self { n_active, claimed: vec![false; n_active + n_frozen] }
     }
 
-    /// Take a leaf.
-    pub fn take(&mut self, reader: &Reader<'_>, leaf: usize) -> Result<(), KernelError> {
-        let place = if leaf < self.n_active { Some(leaf) } else { (leaf + self.n_active).checked_sub(FROZEN) };
-        let place = place.filter(|&place| leaf < self.n_active || place >= self.n_active);
-        match place.and_then(|place| self.taken.get_mut(place)) {
-            Some(taken) if !*taken => *taken = true,
-            _ => return Err(reader.error("two nodes have one leaf")),
+    /// Claims a leaf for a node.
+    pub fn claim(&mut self, reader: &Reader<'_>, leaf: usize) -> Result<(), KernelError> {
+        let index = if leaf < self.n_active { Some(leaf) } else { (leaf + self.n_active).checked_sub(FIRST_FROZEN) };
+        let index = index.filter(|&index| leaf < self.n_active || index >= self.n_active);
+        match index.and_then(|index| self.claimed.get_mut(index)) {
+            Some(claimed) if !*claimed => *claimed = true,
+            _ => return Err(reader.error("two nodes share a leaf")),
         }
         Ok(())
     }
 
-    /// Check that all are taken.
+    /// Checks that every leaf has a node.
     pub fn check(&self, reader: &Reader<'_>) -> Result<(), KernelError> {
-        if self.taken.contains(&false) { Err(reader.error("a leaf hangs from nothing")) } else { Ok(()) }
+        if self.claimed.contains(&false) { Err(reader.error("a leaf has no node")) } else { Ok(()) }
     }
 }
 
 impl Nodes {
-    /// Write all nodes.
+    /// Writes all nodes.
     pub fn save(&self, writer: &mut Writer) {
-        writer.u64(self.details.len() as u64);
-        for node in &self.details {
+        writer.u64(self.nodes.len() as u64);
+        for node in &self.nodes {
             writer.u64(u64::from(node.leaf));
             if node.leaf != SPLIT {
                 continue;
@@ -51,35 +51,35 @@ impl Nodes {
             };
             writer.u64(kind);
             writer.f64(value);
-            for place in [node.attribute, node.first_child, node.heaviest_child] {
-                writer.u64(u64::from(place));
+            for index in [node.attribute, node.first_child, node.heaviest_child] {
+                writer.u64(u64::from(index));
             }
         }
     }
 
-    /// Read nodes, which must make one tree, and one below each of some more roots; they take the leaves they have.
+    /// Reads nodes, which must form one tree and one below each of the other roots, and claims their leaves.
     ///
     /// # Errors
-    /// [`KernelError::Saved`] where they do not.
+    /// [`KernelError::Saved`] if they do not.
     pub fn load(
         mut self,
         reader: &mut Reader<'_>,
         schema: &Schema,
         roots: &[usize],
-        leaves: &mut Leaves,
+        leaves: &mut LeafClaims,
     ) -> Result<Self, KernelError> {
         let n = reader.usize()?;
         if n == 0 || n > reader.n_left() / 8 {
-            return Err(reader.error("it has another number of nodes than it says"));
+            return Err(reader.error("the number of nodes does not match its size"));
         }
-        self.fit(n);
+        self.set_capacity(n);
         (0..n).for_each(|_| self.push_leaf(0, 0));
-        // Children come after their parents, so that one pass finds nodes that hang from none or from two.
+        // Children come after their parents, so that one pass finds nodes with no parent or with two.
         let mut has_parent = vec![false; n];
         for &root in std::iter::once(&0).chain(roots) {
             match has_parent.get_mut(root) {
                 Some(has_parent) if !*has_parent => *has_parent = true,
-                _ => return Err(reader.error("there is no such root")),
+                _ => return Err(reader.error("a tree has an invalid root")),
             }
         }
         for i in 0..n {
@@ -87,11 +87,11 @@ impl Nodes {
             if leaf == u64::from(SPLIT) {
                 self.load_split(reader, schema, i, &mut has_parent)?;
             } else {
-                leaves.take(reader, leaf as usize)?;
+                leaves.claim(reader, leaf as usize)?;
                 self.set_leaf(i as u32, leaf as usize);
             }
             if !has_parent[i] {
-                return Err(reader.error("a node hangs from nothing"));
+                return Err(reader.error("a node has no parent"));
             }
         }
         Ok(self)
@@ -111,18 +111,18 @@ impl Nodes {
             (0, Some(0)) => Test::AtMost(value),
             (1, Some(n)) if n > 0 => Test::Which(n),
             (2, Some(n)) if n > 0 => Test::Is(value as u32),
-            _ => return Err(reader.error("a node asks for what the schema lacks")),
+            _ => return Err(reader.error("a node tests an attribute that the schema lacks")),
         };
         let children = first..first.saturating_add(test.n_branches());
         if first <= node || children.end > has_parent.len() || !children.contains(&heaviest) {
-            return Err(reader.error("a node has no such children"));
+            return Err(reader.error("a node has invalid children"));
         }
-        let depth = self.details[node].depth + 1;
+        let depth = self.nodes[node].depth + 1;
         for child in children {
             if std::mem::replace(&mut has_parent[child], true) {
-                return Err(reader.error("a node hangs from two"));
+                return Err(reader.error("a node has two parents"));
             }
-            self.details[child].depth = depth;
+            self.nodes[child].depth = depth;
         }
         self.set_test(node, attribute as u32, test, first as u32, heaviest as u32);
         Ok(())

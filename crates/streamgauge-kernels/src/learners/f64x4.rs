@@ -1,95 +1,97 @@
-//! Four numbers side by side: the unit in which rows are stored and worked on.
+//! Vectors of four numbers.
 //!
-//! The lane count is fixed, and sums over lanes have a fixed order, so that no instruction set changes a bit.
+//! The number of lanes is fixed, and sums over lanes have a fixed order, so that every instruction set computes the
+//! same bits.
 
 use std::ops::{Add, Mul, Sub};
 
-/// How many numbers a lane holds.
-pub(super) const WIDTH: usize = 4;
+/// The number of lanes of a vector.
+pub(super) const LANES: usize = 4;
 
-/// Four numbers, aligned so that a load never crosses a cache line.
+/// A vector of four numbers, aligned so that a load never crosses a cache line.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[repr(C, align(32))]
-pub(super) struct Lane(pub [f64; WIDTH]);
+pub(super) struct F64x4(pub [f64; LANES]);
 
-/// Which numbers of a lane count: all bits set, or none.
-pub(super) type Mask = [u64; WIDTH];
+/// Which lanes to keep: all bits set, or none.
+pub(super) type Mask = [u64; LANES];
 
-/// A mask that lets the first `n` numbers through.
-pub(super) fn mask(n: usize) -> Mask {
+/// Returns a mask that keeps the first `n` lanes.
+pub(super) fn mask_first(n: usize) -> Mask {
     std::array::from_fn(|i| if i < n { u64::MAX } else { 0 })
 }
 
-impl Lane {
+impl F64x4 {
     /// Four zeros.
-    pub const ZERO: Self = Self([0.0; WIDTH]);
+    pub const ZERO: Self = Self([0.0; LANES]);
 
-    /// The same number four times.
+    /// Returns a vector with the same number in all lanes.
     #[inline(always)]
     pub fn splat(value: f64) -> Self {
-        Self([value; WIDTH])
+        Self([value; LANES])
     }
 
-    /// A function of each number.
+    /// Applies a function to each lane.
     #[inline(always)]
     pub fn map(self, f: impl Fn(f64) -> f64) -> Self {
         let [a, b, c, d] = self.0;
         Self([f(a), f(b), f(c), f(d)])
     }
 
-    /// A function of each pair of numbers.
+    /// Applies a function to each pair of lanes.
     #[inline(always)]
     pub fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
         let ([a, b, c, d], [p, q, r, s]) = (self.0, other.0);
         Self([f(a, p), f(b, q), f(c, r), f(d, s)])
     }
 
-    /// `self * factor + term`, rounded once.
+    /// Returns `self * factor + term`, rounded once.
     #[inline(always)]
     pub fn mul_add(self, factor: Self, term: Self) -> Self {
         let mut sum = Self::ZERO;
-        for i in 0..WIDTH {
+        for i in 0..LANES {
             sum.0[i] = self.0[i].mul_add(factor.0[i], term.0[i]);
         }
         sum
     }
 
-    /// The numbers that a mask lets through, and 0 for the others.
+    /// Returns the lanes that a mask keeps, and 0 in the others.
     #[inline(always)]
     pub fn masked(self, mask: &Mask) -> Self {
         let ([a, b, c, d], [p, q, r, s]) = (self.0, mask);
-        let kept = |number: f64, mask: &u64| f64::from_bits(number.to_bits() & mask);
-        Self([kept(a, p), kept(b, q), kept(c, r), kept(d, s)])
+        let keep = |number: f64, mask: &u64| f64::from_bits(number.to_bits() & mask);
+        Self([keep(a, p), keep(b, q), keep(c, r), keep(d, s)])
     }
 
-    /// The sum of the four numbers, in the order a vector unit likes.
+    /// Returns the sum of the lanes, in the order that suits vector instructions.
     #[inline(always)]
     pub fn sum(self) -> f64 {
         let [a, b, c, d] = self.0;
         (a + c) + (b + d)
     }
 
-    /// The product of the four numbers, in the same order.
+    /// Returns the product of the lanes, in the same order.
     #[inline(always)]
     pub fn product(self) -> f64 {
         let [a, b, c, d] = self.0;
         (a * c) * (b * d)
     }
 
-    /// The smaller of each pair. A comparison written out would become a masked store, which stalls the next load.
+    /// Returns the smaller of each pair of lanes. A comparison would be compiled to a masked store, which stalls the
+    /// next load.
     #[inline(always)]
     pub fn min(self, other: Self) -> Self {
         self.zip(other, f64::min)
     }
 
-    /// The greater of each pair.
+    /// Returns the greater of each pair of lanes.
     #[inline(always)]
     pub fn max(self, other: Self) -> Self {
         self.zip(other, f64::max)
     }
 }
 
-impl Add for Lane {
+impl Add for F64x4 {
     type Output = Self;
     #[inline(always)]
     fn add(self, other: Self) -> Self {
@@ -97,7 +99,7 @@ impl Add for Lane {
     }
 }
 
-impl Sub for Lane {
+impl Sub for F64x4 {
     type Output = Self;
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
@@ -105,7 +107,7 @@ impl Sub for Lane {
     }
 }
 
-impl Mul for Lane {
+impl Mul for F64x4 {
     type Output = Self;
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
@@ -118,14 +120,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_work_number_by_number() {
-        let (a, b) = (Lane([1.0, -2.0, 3.0, 0.5]), Lane::splat(2.0));
+    fn operations_apply_to_each_lane() {
+        let (a, b) = (F64x4([1.0, -2.0, 3.0, 0.5]), F64x4::splat(2.0));
         assert_eq!((a + b).0, [3.0, 0.0, 5.0, 2.5]);
         assert_eq!((a - b).0, [-1.0, -4.0, 1.0, -1.5]);
-        assert_eq!((a * b).0, a.mul_add(b, Lane::ZERO).0);
+        assert_eq!((a * b).0, a.mul_add(b, F64x4::ZERO).0);
         assert_eq!((a.sum(), a.product()), (2.5, -3.0));
         assert_eq!(a.min(b).0, [1.0, -2.0, 2.0, 0.5]);
         assert_eq!(a.max(b).0, [2.0, 2.0, 3.0, 2.0]);
-        assert_eq!(a.masked(&mask(2)).0, [1.0, -2.0, 0.0, 0.0]);
+        assert_eq!(a.masked(&mask_first(2)).0, [1.0, -2.0, 0.0, 0.0]);
     }
 }

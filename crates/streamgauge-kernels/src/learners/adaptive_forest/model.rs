@@ -1,50 +1,50 @@
-//! A learner that sees some of the attributes, or all of them.
+//! A learner over a subset of the attributes, or all of them.
 
 use std::borrow::Cow;
 
-use super::RenewedOptions;
+use super::AdaptiveForestOptions;
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::bayes::sample;
 use crate::learners::{Factory, Learner, Schema, Step};
 use crate::randomness::{Draws, Purpose};
 
-/// The seeds of the learners, and what they see.
+/// The purposes of the draws of seeds and of subspaces.
 const LEARNER: Purpose = Purpose::named("renewed learner");
 const SUBSPACE: Purpose = Purpose::named("member subspace");
 
-/// What makes models.
-pub(super) struct Maker<'a> {
+/// Builds models.
+pub(super) struct ModelBuilder<'a> {
     pub schema: &'a Schema,
-    pub options: &'a RenewedOptions,
+    pub options: &'a AdaptiveForestOptions,
     pub factory: &'a dyn Factory,
     pub seed: u64,
 }
 
-/// A learner that sees some of the attributes, or all of them.
+/// A learner over a subset of the attributes, or all of them.
 pub(super) struct Model {
     pub learner: Box<dyn Learner>,
-    /// What it sees, in order; `None` is all.
+    /// Its attributes, in order; `None` for all.
     pub attributes: Option<Vec<u32>>,
 }
 
-impl Maker<'_> {
-    /// The model that a member makes as its `n`th.
-    pub fn make(&self, member: usize, n: u64) -> Result<Model, KernelError> {
-        self.make_with(member, n, self.draw_subspace(member, n))
+impl ModelBuilder<'_> {
+    /// Builds the `n`th model of a member.
+    pub fn build(&self, member: usize, n: u64) -> Result<Model, KernelError> {
+        self.build_with(member, n, self.draw_subspace(member, n))
     }
 
-    /// The same with given attributes.
-    pub fn make_with(&self, member: usize, n: u64, attributes: Option<Vec<u32>>) -> Result<Model, KernelError> {
+    /// Does the same with the given attributes.
+    pub fn build_with(&self, member: usize, n: u64, attributes: Option<Vec<u32>>) -> Result<Model, KernelError> {
         let seed = Draws::new(self.seed, LEARNER, member as u64).at(n);
         let learner = match &attributes {
-            Some(attributes) => self.factory.build(&narrowed(self.schema, attributes), seed)?,
+            Some(attributes) => self.factory.build(&select_attributes(self.schema, attributes), seed)?,
             None => self.factory.build(self.schema, seed)?,
         };
         Ok(Model { learner, attributes })
     }
 
-    /// Draw the attributes of a model; `None` where it sees all of them.
+    /// Draws the attributes of a model; `None` for all.
     pub fn draw_subspace(&self, member: usize, n: u64) -> Option<Vec<u32>> {
         let n_attributes = self.schema.n_attributes();
         let size = self.options.member_subspace.filter(|&size| size < n_attributes)?;
@@ -53,35 +53,35 @@ impl Maker<'_> {
         Some(attributes)
     }
 
-    /// Read a model.
+    /// Reads a model.
     pub fn load(&self, reader: &mut Reader<'_>) -> Result<Model, KernelError> {
         let attributes = match reader.u64()? {
             0 => None,
             _ => Some(self.load_attributes(reader)?),
         };
-        let mut model = self.make_with(0, 0, attributes)?;
+        let mut model = self.build_with(0, 0, attributes)?;
         model.learner.load(reader.part()?)?;
         Ok(model)
     }
 
     fn load_attributes(&self, reader: &mut Reader<'_>) -> Result<Vec<u32>, KernelError> {
         let attributes = reader.u64s()?;
-        let fit = attributes.last().is_some_and(|&last| last < self.schema.n_attributes() as u64);
-        if !fit || !attributes.is_sorted_by(|a, b| a < b) {
-            return Err(reader.error("a member sees attributes that the schema lacks"));
+        let fits = attributes.last().is_some_and(|&last| last < self.schema.n_attributes() as u64);
+        if !fits || !attributes.is_sorted_by(|a, b| a < b) {
+            return Err(reader.error("a member has attributes that the schema lacks"));
         }
         Ok(attributes.into_iter().map(|attribute| attribute as u32).collect())
     }
 }
 
-/// The schema of some of the attributes.
-fn narrowed(schema: &Schema, attributes: &[u32]) -> Schema {
+/// Returns the schema of a subset of the attributes.
+fn select_attributes(schema: &Schema, attributes: &[u32]) -> Schema {
     let n_values = attributes.iter().map(|&attribute| schema.n_values[attribute as usize]).collect();
     Schema { n_values, n_classes: schema.n_classes }
 }
 
 impl Model {
-    /// What it sees of rows of `d` attributes.
+    /// Returns its attributes of rows of `d` attributes.
     pub fn view<'a>(&self, x: &'a [f64], d: usize) -> Cow<'a, [f64]> {
         match &self.attributes {
             None => Cow::Borrowed(x),
@@ -92,18 +92,18 @@ impl Model {
         }
     }
 
-    /// How many attributes it sees.
+    /// Returns the number of its attributes.
     pub fn width(&self) -> usize {
         self.learner.schema().n_attributes()
     }
 
-    /// Learn rows that it has a view of.
+    /// Learns rows of its own attributes.
     pub fn learn(&mut self, x: &[f64], y: &[i32], weight: &[f64], untested: &[bool], predictions: &mut [i32]) {
         let step = Step { x, y, test: Some(untested), weight: Some(weight) };
         self.learner.interleave(&step, predictions, None);
     }
 
-    /// Write it.
+    /// Writes the state.
     pub fn save(&self, writer: &mut Writer) {
         writer.u64(u64::from(self.attributes.is_some()));
         if let Some(attributes) = &self.attributes {
@@ -112,7 +112,7 @@ impl Model {
         writer.part(&self.learner.save());
     }
 
-    /// The bytes it holds on the heap.
+    /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
         self.learner.n_bytes() + self.attributes.as_ref().map_or(0, |attributes| 4 * attributes.capacity())
     }

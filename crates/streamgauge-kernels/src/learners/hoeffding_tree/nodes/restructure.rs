@@ -1,74 +1,74 @@
-//! Nodes that change or go, for trees that think again.
+//! Replacing and dropping nodes, for trees that change their splits.
 
-use super::{Detail, Nodes, SPLIT, Steps, Test};
+use super::{Node, Nodes, SPLIT, StepTable, Test};
 
-/// The number of no node.
+/// Stands for no node.
 pub(in super::super) const NO_NODE: u32 = u32::MAX;
 
 impl Nodes {
-    /// The attribute that a node asks for; `None` where it is a leaf.
+    /// Returns the attribute of a node's test; `None` for a leaf.
     pub fn attribute(&self, node: u32) -> Option<usize> {
-        let split = self.details[node as usize].leaf == SPLIT;
-        split.then(|| self.details[node as usize].attribute as usize)
+        let split = self.nodes[node as usize].leaf == SPLIT;
+        split.then(|| self.nodes[node as usize].attribute as usize)
     }
 
-    /// Add a leaf that hangs from nothing, in the place of a node; its number.
+    /// Adds a leaf without a parent, at the depth of a node; returns its index.
     pub fn push_root(&mut self, leaf: usize, node: u32) -> u32 {
-        self.push_leaf(leaf, self.details[node as usize].depth);
-        self.details.len() as u32 - 1
+        self.push_leaf(leaf, self.nodes[node as usize].depth);
+        self.nodes.len() as u32 - 1
     }
 
-    /// Put what hangs from another node in the place of a node.
-    pub fn graft(&mut self, node: u32, other: u32) {
-        let depth = self.details[node as usize].depth;
-        let detail = self.details[other as usize];
-        let is_leaf = detail.leaf != SPLIT;
-        let heaviest_child = if is_leaf { node } else { detail.heaviest_child };
-        let first_child = if is_leaf { node } else { detail.first_child };
-        self.details[node as usize] = Detail { depth, first_child, heaviest_child, ..detail };
+    /// Replaces the subtree of a node by that of another node.
+    pub fn replace_subtree(&mut self, node: u32, other: u32) {
+        let depth = self.nodes[node as usize].depth;
+        let source = self.nodes[other as usize];
+        let is_leaf = source.leaf != SPLIT;
+        let heaviest_child = if is_leaf { node } else { source.heaviest_child };
+        let first_child = if is_leaf { node } else { source.first_child };
+        self.nodes[node as usize] = Node { depth, first_child, heaviest_child, ..source };
         self.update_step(node as usize);
     }
 
-    /// Drop all nodes that hang from nothing. `alternates` says per node what else hangs from it, or [`NO_NODE`].
+    /// Drops all nodes that no root reaches. `alternates` has, per node, one more root below it, or [`NO_NODE`].
     ///
-    /// Gives per node that is left the number it had, and what else hangs from it now.
+    /// Returns, per remaining node, its former index and its alternate.
     pub fn compact(&mut self, alternates: &[u32]) -> (Vec<u32>, Vec<u32>) {
         let (mut order, mut moved) = (vec![0], vec![]);
-        let mut details = vec![];
+        let mut nodes = vec![];
         let mut depths = vec![0];
         let mut i = 0;
         while i < order.len() {
             let (old, depth) = (order[i] as usize, depths[i]);
-            let mut detail = Detail { depth, ..self.details[old] };
-            let first_child = if detail.leaf == SPLIT { order.len() } else { i } as u32;
-            detail.heaviest_child = detail.heaviest_child - detail.first_child + first_child;
-            if detail.leaf == SPLIT {
-                let n_branches = detail.test.n_branches() as u32;
-                order.extend(detail.first_child..detail.first_child + n_branches);
+            let mut node = Node { depth, ..self.nodes[old] };
+            let first_child = if node.leaf == SPLIT { order.len() } else { i } as u32;
+            node.heaviest_child = node.heaviest_child - node.first_child + first_child;
+            if node.leaf == SPLIT {
+                let n_branches = node.test.n_branches() as u32;
+                order.extend(node.first_child..node.first_child + n_branches);
                 depths.resize(order.len(), depth + 1);
             }
-            detail.first_child = first_child;
+            node.first_child = first_child;
             let alternate = alternates.get(old).copied().unwrap_or(NO_NODE);
             moved.push(if alternate == NO_NODE { NO_NODE } else { order.len() as u32 });
             if alternate != NO_NODE {
                 order.push(alternate);
                 depths.push(depth);
             }
-            details.push(detail);
+            nodes.push(node);
             i += 1;
         }
-        let n = details.len();
-        (self.steps, self.details) = (Steps::default(), details);
-        self.fit(n);
+        let n = nodes.len();
+        (self.steps, self.nodes) = (StepTable::default(), nodes);
+        self.set_capacity(n);
         (0..n).for_each(|node| self.update_step(node));
         (order, moved)
     }
 
-    /// How many nodes and leaves hang from the root, and the depth of the deepest.
-    pub fn size(&self) -> (u64, u64, u64) {
+    /// Returns the number of nodes and of leaves below the root, and the greatest depth.
+    pub fn count_reachable(&self) -> (u64, u64, u64) {
         let (mut n_nodes, mut n_leaves, mut deepest, mut stack) = (0, 0, 0, vec![(0_u32, 0)]);
         while let Some((node, depth)) = stack.pop() {
-            let Detail { leaf, test, first_child: first, .. } = self.details[node as usize];
+            let Node { leaf, test, first_child: first, .. } = self.nodes[node as usize];
             (n_nodes, deepest) = (n_nodes + 1, deepest.max(depth));
             if leaf == SPLIT {
                 stack.extend((first..first + Test::n_branches(test) as u32).map(|child| (child, depth + 1)));
@@ -86,7 +86,7 @@ mod tests {
     use crate::learners::Schema;
 
     #[test]
-    fn what_hangs_from_nothing_is_dropped_and_the_rest_finds_its_leaves() {
+    fn orphans_are_dropped_and_rows_still_reach_their_leaves() {
         let schema = Schema { n_values: vec![0, 3], n_classes: 2 };
         let mut nodes = Nodes::new(&schema, 1 << 25);
         nodes.split(0, 0, Test::AtMost(0.5), &[0, 1], 1);
@@ -96,16 +96,16 @@ mod tests {
         let alternates = [NO_NODE, NO_NODE, root, NO_NODE, NO_NODE, NO_NODE, NO_NODE, NO_NODE, NO_NODE];
         let (order, moved) = nodes.compact(&alternates);
         assert_eq!((order.len(), nodes.len(), moved[2]), (9, 9, 6));
-        assert_eq!(nodes.size(), (6, 4, 2));
-        // The alternate takes the place of the right half.
-        nodes.graft(2, moved[2]);
+        assert_eq!(nodes.count_reachable(), (6, 4, 2));
+        // The alternate replaces the right half.
+        nodes.replace_subtree(2, moved[2]);
         let (order, _) = nodes.compact(&[]);
-        assert_eq!((order.len(), nodes.size()), (8, (8, 5, 2)));
+        assert_eq!((order.len(), nodes.count_reachable()), (8, (8, 5, 2)));
         let leaf = |x: [f64; 2]| nodes.leaf(nodes.route(0, &x)).unwrap();
         assert_eq!((leaf([0.4, 0.0]), leaf([0.4, 2.0])), (0, 3));
         assert_eq!((leaf([0.6, 0.0]), leaf([0.8, 0.0]), leaf([0.4, f64::NAN])), (4, 5, 3));
-        nodes.graft(0, 2);
-        nodes.graft(0, 6);
+        nodes.replace_subtree(0, 2);
+        nodes.replace_subtree(0, 6);
         let (order, _) = nodes.compact(&[]);
         assert_eq!((order.len(), nodes.leaf(0)), (1, Some(4)));
     }

@@ -1,4 +1,4 @@
-//! What a renewed ensemble promises, whatever its members are.
+//! Properties of an adaptive forest, whatever its members are.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::learners::naive_bayes;
 use crate::randomness::{Draws, Purpose};
 
-const OPTIONS: RenewedOptions = RenewedOptions {
+const OPTIONS: AdaptiveForestOptions = AdaptiveForestOptions {
     n_members: 5,
     mean_weight: Some(6.0),
     member_subspace: None,
@@ -24,31 +24,31 @@ fn bayes() -> Arc<dyn Factory> {
     Arc::new(|schema: &Schema, _seed: u64| -> Result<Box<dyn Learner>, KernelError> { Ok(naive_bayes(schema.clone())) })
 }
 
-/// Rows whose class is told by the first number; the other way round from the middle on.
+/// Returns rows whose class depends on the first number; reversed in the second half.
 fn rows(n: usize) -> (Vec<f64>, Vec<i32>) {
     let draws = Draws::new(3, Purpose::named("rows"), 0);
     let (mut x, mut y) = (vec![], vec![]);
     for row in 0..n {
-        let own = draws.within(row as u64);
-        let values = [own.uniform(0), own.uniform(1), own.below(2, 3) as f64, own.uniform(3)];
+        let row_draws = draws.within(row as u64);
+        let values = [row_draws.uniform(0), row_draws.uniform(1), row_draws.below(2, 3) as f64, row_draws.uniform(3)];
         y.push(i32::from((values[0] > 0.5) != (row > n / 2)));
         x.extend(values);
     }
     (x, y)
 }
 
-fn run(ensemble: &mut Renewed, x: &[f64], y: &[i32]) -> Vec<i32> {
+fn run(ensemble: &mut AdaptiveForest, x: &[f64], y: &[i32]) -> Vec<i32> {
     let mut predictions = vec![0; y.len()];
     ensemble.interleave(&Step { x, y, test: None, weight: None }, &mut predictions, None);
     predictions
 }
 
-fn fact(ensemble: &Renewed, name: &str) -> u64 {
+fn fact(ensemble: &AdaptiveForest, name: &str) -> u64 {
     ensemble.facts().into_iter().find(|fact| fact.0 == name).unwrap().1
 }
 
 #[test]
-fn members_give_way_after_a_drift_and_only_then() {
+fn members_are_replaced_after_a_drift_and_only_then() {
     let (x, y) = rows(6_000);
     let forest = |options| {
         let mut forest = adaptive_random_forest(schema(), options, HoeffdingTreeOptions::default(), 2, 1).unwrap();
@@ -58,16 +58,16 @@ fn members_give_way_after_a_drift_and_only_then() {
     };
     let (n_drifts, n_warnings, accuracy) = forest(OPTIONS);
     assert!(n_drifts >= 3 && n_warnings >= 3 && accuracy > 0.9, "{n_drifts} {n_warnings} {accuracy}");
-    let (n_drifts, n_warnings, stubborn) = forest(RenewedOptions { warning_delta: None, drift_delta: None, ..OPTIONS });
+    let (n_drifts, n_warnings, stubborn) =
+        forest(AdaptiveForestOptions { warning_delta: None, drift_delta: None, ..OPTIONS });
     assert_eq!((n_drifts, n_warnings), (0, 0));
-    eprintln!("STUB {stubborn} {accuracy}");
     assert!(stubborn < accuracy - 0.005, "{stubborn} {accuracy}");
 }
 
 #[test]
-fn members_see_different_attributes_and_all_of_them_where_none_is_left_out() {
+fn members_have_distinct_subspaces_unless_they_use_all_attributes() {
     let seen = |size: Option<usize>| {
-        let options = RenewedOptions { member_subspace: size, ..OPTIONS };
+        let options = AdaptiveForestOptions { member_subspace: size, ..OPTIONS };
         let patches = streaming_random_patches(schema(), options, bayes(), 1).unwrap();
         patches.members.iter().map(|member| member.model().attributes.clone()).collect::<Vec<_>>()
     };
@@ -77,14 +77,14 @@ fn members_see_different_attributes_and_all_of_them_where_none_is_left_out() {
         assert!(pairs[..i].iter().all(|other| other != pair));
     }
     assert!(seen(Some(4)).iter().chain(&seen(None)).all(Option::is_none));
-    // There are but four subspaces of three, so that the fifth member must share one.
+    // There are only four subspaces of three, so that the fifth member shares one.
     assert_eq!(seen(Some(3)).len(), 5);
 }
 
 #[test]
-fn what_was_saved_goes_on_and_damaged_bytes_change_nothing() {
+fn a_saved_forest_resumes_and_damaged_bytes_change_nothing() {
     let (x, y) = rows(4_000);
-    let options = RenewedOptions { member_subspace: Some(3), weighted_background: true, ..OPTIONS };
+    let options = AdaptiveForestOptions { member_subspace: Some(3), weighted_background: true, ..OPTIONS };
     let build = |seed| streaming_random_patches(schema(), options, bayes(), seed).unwrap();
     let mut first = build(1);
     run(&mut first, &x[..4 * 2_200], &y[..2_200]);
