@@ -108,7 +108,7 @@ def _change_roughly(data: bytearray, random: Random, files: tuple[bytes, ...]) -
 def compare(
     reader: Callable[[Source], TextReader], reference: Callable[[bytes], Table], data: bytes, random: Random
 ) -> bool:
-    """Return whether both readers read a file; raise unless both read the same rows or refuse it at the same position."""
+    """Return whether both readers read a file; raise if they differ in its rows or in the position of an error."""
     source = cast("Source", MemorySource(data, random.choice((1, 3, 7, 64, 10_000))))
     expected, refusal, table, message = None, None, None, None
     try:

@@ -1,7 +1,7 @@
-"""Measure everything beside the peers and write tables and pictures: ``python -m benchmarks.performance [--quick]``.
+"""Comparison of everything with the peers, in tables and pictures: ``python -m benchmarks.performance [--quick]``.
 
-Each section runs in a process of its own, is saved when it is complete, and is given up where it takes too long; the
-others go on.
+Each section runs in a separate process and is saved when it is complete. One that takes too long is killed; the others
+continue.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 
 from benchmarks.performance import pages
-from benchmarks.performance.records import Record, Records, now
+from benchmarks.performance.records import Record, Records, get_time
 from benchmarks.performance.sections import SECTIONS
 from benchmarks.performance.sizes import SIZES
 
@@ -22,59 +22,59 @@ DOCS = Path(__file__).resolve().parents[2] / "docs" / "performance"
 
 
 def main() -> None:
-    """Measure the sections asked for; after each, write the page of all that there are."""
-    asked = _asked()
-    size = "quick" if asked.quick else "full"
-    asked.out.mkdir(parents=True, exist_ok=True)
-    records = Records.load(asked.out)
-    if not asked.resume:
-        records.begun = now()
-        records.save(asked.out)
-    for name in asked.only:
-        if asked.resume and records.is_done(name, size):
+    """Measure the requested sections; after each, write the page of all sections."""
+    arguments = _parse_arguments()
+    size, folder = "quick" if arguments.quick else "full", arguments.out
+    folder.mkdir(parents=True, exist_ok=True)
+    records = Records.load(folder)
+    if not arguments.resume:
+        records.begun = get_time()
+        records.save(folder)
+    for name in arguments.only:
+        if arguments.resume and records.is_done(name, size):
             print(f"== {name}: measured before", flush=True)
             continue
         print(f"== {name}", flush=True)
-        told = _measure(name, size, asked.out)
-        records = Records.load(asked.out)  # others may have measured something else meanwhile
+        outcome = _measure(name, size, folder)
+        records = Records.load(folder)  # another process may have measured other sections meanwhile
         records.failed.pop(name, None)
-        if isinstance(told, Record):
-            records.done[name] = told
-            print(f"  {told.cpu_seconds} seconds of CPU", flush=True)
+        if isinstance(outcome, Record):
+            records.done[name] = outcome
+            print(f"  {outcome.cpu_seconds} seconds of CPU", flush=True)
         else:
-            records.failed[name] = told
-            print(f"  not measured: {told}", flush=True)
-        records.save(asked.out)
-        pages.write(asked.out, records)
-    print(f"{asked.out / 'README.md'} tells")
-    failed = [name for name in asked.only if name in records.failed]
+            records.failed[name] = outcome
+            print(f"  not measured: {outcome}", flush=True)
+        records.save(folder)
+        pages.write(folder, records)
+    print(f"wrote {folder / 'README.md'}")
+    failed = [name for name in arguments.only if name in records.failed]
     if failed:
-        sys.exit(f"not measured: {', '.join(failed)}; once that is mended, the same with --resume goes on")
+        sys.exit(f"not measured: {', '.join(failed)}; fix the cause and run the same command with --resume")
 
 
-def _asked() -> argparse.Namespace:
+def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.performance",
-        description="Measure everything beside the peers and write tables and pictures.",
+        description="Compare everything with the peers and write tables and pictures.",
     )
     parser.add_argument("--quick", action="store_true", help="a few minutes of CPU instead of thirty")
     parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS), help="sections to measure")
     parser.add_argument("--out", type=Path, default=DOCS, help="folder for tables and pictures")
-    parser.add_argument("--resume", action="store_true", help="go on with a run that was cut short")
+    parser.add_argument("--resume", action="store_true", help="resume an interrupted run")
     return parser.parse_args()
 
 
 def _measure(name: str, size: str, folder: Path) -> Record | str:
-    """Measure a section in a process of its own, printing what it prints; give why where it cannot be."""
+    """Measure a section in a new process and print its output; return the record, or why it failed."""
     command = [sys.executable, "-m", "benchmarks.performance.sections", name, size, str(folder / f"{name}.csv")]
-    before = _cpu_seconds()
+    before = _measure_cpu()
     lines: list[str] = []
     limit = SIZES[size].limit
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     ) as section:
-        giving_up = threading.Timer(limit, os.killpg, (section.pid, signal.SIGKILL))
-        giving_up.start()
+        timer = threading.Timer(limit, os.killpg, (section.pid, signal.SIGKILL))
+        timer.start()
         try:
             for line in section.stdout or ():
                 lines.append(line.rstrip())
@@ -83,16 +83,21 @@ def _measure(name: str, size: str, folder: Path) -> Record | str:
             os.killpg(section.pid, signal.SIGKILL)
             raise
         finally:
-            giving_up.cancel()
+            timer.cancel()
     if section.returncode == -signal.SIGKILL:
-        return f"it was killed, as happens after {limit} seconds"
+        return f"killed, probably after the limit of {limit} seconds"
     if section.returncode:
-        return next(filter(None, reversed(lines)), f"it ended with status {section.returncode}")
-    without = [line.removeprefix("without ") for line in lines if line.startswith("without ")]
-    return Record(size, now(), round(_cpu_seconds() - before), round(os.getloadavg()[0], 1), without)
+        return next(filter(None, reversed(lines)), f"exit status {section.returncode}")
+    return Record(
+        size=size,
+        at=get_time(),
+        cpu_seconds=round(_measure_cpu() - before),
+        load=round(os.getloadavg()[0], 1),
+        without=[line.removeprefix("without ") for line in lines if line.startswith("without ")],
+    )
 
 
-def _cpu_seconds() -> float:
+def _measure_cpu() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -1,7 +1,7 @@
-"""One contestant in a process of its own, so that its peak of memory is its own.
+"""One contestant in a separate process, so that its peak memory is measured alone.
 
-A job comes as JSON on the command line; a line of JSON tells what it took. Rows are in memory before the clock starts,
-but for those who take nothing but a file.
+The job is JSON on the command line; the costs are printed as JSON. Rows are in memory before the clock starts, except
+for systems that only read files.
 """
 
 import json
@@ -17,20 +17,20 @@ from typing import Any
 import numpy as np
 
 import streamgauge as sg
-from benchmarks.performance.memory import peak_mb
-from benchmarks.performance.peers_here import CAPYMOA_FOLDER
+from benchmarks.performance.availability import CAPYMOA_FOLDER
+from benchmarks.performance.memory import measure_peak
 from peers import arff, moa
 from streamgauge import learners, streams
 from streamgauge.protocols import LearnerSpec
 from streamgauge.records import Schema, Step
 
-__all__ = ["MOA", "WARM_MOA", "Job", "Taken", "run"]
+__all__ = ["MOA", "WARM_MOA", "Costs", "Job", "run"]
 
 N_MEMBERS = 10
 WARM_MOA = "MOA, warm"
 CHUNK = 200
 REPEATS = 3
-"""How often ours runs in one process, and MOA where its virtual machine is warm."""
+"""Runs of ours in one process, and of MOA in a warm virtual machine."""
 OURS: dict[str, LearnerSpec] = {
     "NaiveBayes": sg.NaiveBayes(),
     "HoeffdingTree": sg.HoeffdingTree(),
@@ -50,15 +50,15 @@ MOA = {
 
 @dataclass(frozen=True)
 class Job:
-    """What to run."""
+    """A run of one contestant."""
 
     system: str
     learner: str
     n_rows: int
     arff: str = ""
-    """The rows as a file, from which all but MOA take them; without it they are those of our own generator."""
+    """File of the rows, for all systems but MOA; if empty, rows come from our generator."""
     generator: str = ""
-    """MOA's generator of these rows."""
+    """MOA's generator of the same rows."""
     n_attributes: int = 10
     n_classes: int = 2
     n_folds: int = 0
@@ -67,8 +67,8 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Taken:
-    """What it took: seconds of CPU and of wall time, accuracy, megabytes at the peak and in the learner."""
+class Costs:
+    """Costs of a run: CPU and wall seconds, accuracy, peak megabytes and megabytes of the learner."""
 
     cpu: float
     wall: float
@@ -77,48 +77,48 @@ class Taken:
     model_mb: float | None = None
 
 
-def run(job: Job) -> Taken:
-    """Run a job in a process of its own."""
+def run(job: Job) -> Costs:
+    """Run a job in a new process."""
     command = [sys.executable, "-m", "benchmarks.performance.contestants", json.dumps(asdict(job))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         msg = f"{job.system} failed on {job.learner}:\n{done.stderr[-2000:]}"
         raise RuntimeError(msg)
-    return Taken(**json.loads(done.stdout.splitlines()[-1]))
+    return Costs(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def _clocked(work: Callable[[], float], clock: Callable[[], float] = time.process_time) -> Taken:
+def _time(work: Callable[[], float], clock: Callable[[], float] = time.process_time) -> Costs:
     wall, cpu = time.perf_counter(), clock()
     accuracy = work()
-    return Taken(clock() - cpu, time.perf_counter() - wall, accuracy)
+    return Costs(clock() - cpu, time.perf_counter() - wall, accuracy)
 
 
-def _rows(job: Job) -> arff.Rows:
+def _read_rows(job: Job) -> arff.Rows:
     if not job.arff:
-        stream = _generated(job)
+        stream = _build_generator(job)
         batch = streams.take(stream, job.n_rows)
         return stream.schema, batch.x, batch.y
     schema, x, y = arff.read(Path(job.arff))
     return schema, x[: job.n_rows], y[: job.n_rows]
 
 
-def _generated(job: Job) -> sg.RandomRBF:
+def _build_generator(job: Job) -> sg.RandomRBF:
     return sg.RandomRBF(job.n_attributes, job.n_classes, n_rows=job.n_rows)
 
 
-def _best(work: Callable[[], float], repeats: int = REPEATS) -> Taken:
-    runs = [_clocked(work) for _ in range(repeats)]
+def _time_best(work: Callable[[], float], repeats: int = REPEATS) -> Costs:
+    runs = [_time(work) for _ in range(repeats)]
     return replace(runs[-1], cpu=min(run.cpu for run in runs), wall=min(run.wall for run in runs))
 
 
-def _ours(job: Job) -> Taken:
-    """Evaluate rows in memory, or a generator's, less the time that the generator takes alone."""
+def _run_ours(job: Job) -> Costs:
+    """Evaluate rows in memory, or those of a generator, minus the generator's time."""
     stream: Any
     if job.arff:
-        schema, x, y = _rows(job)
+        schema, x, y = _read_rows(job)
         stream = sg.ArrayStream(x, y, schema=schema)
     else:
-        stream = _generated(job)
+        stream = _build_generator(job)
     scheme = sg.Bootstrap(job.n_folds) if job.n_folds else sg.Prequential()
     named = {f"{job.learner} {i}": OURS[job.learner] for i in range(job.n_learners)}
 
@@ -127,14 +127,21 @@ def _ours(job: Job) -> Taken:
         results = sg.evaluate(stream, named, scheme=scheme, backend=backend, every=job.n_rows)
         return float(np.mean(results.curve(results.learners[0], "accuracy")[-1]))
 
-    sg.evaluate(sg.SEA(n_rows=1_000), sg.NaiveBayes(), scheme=scheme)  # what is imported when first used
-    taken, peak = _best(work), peak_mb()
-    alone = Taken(0.0, 0.0, 0.0) if job.arff else _best(lambda: sum(len(batch) for batch in stream.batches(32_768)))
-    cpu, wall = taken.cpu - alone.cpu, taken.wall - alone.wall
-    return Taken(cpu, wall, taken.accuracy, peak, _held(job, stream.schema, stream))
+    sg.evaluate(sg.SEA(n_rows=1_000), sg.NaiveBayes(), scheme=scheme)  # imports everything
+    costs, peak = _time_best(work), measure_peak()
+    generator = Costs(0.0, 0.0, 0.0)
+    if not job.arff:
+        generator = _time_best(lambda: sum(len(batch) for batch in stream.batches(32_768)))
+    return Costs(
+        cpu=costs.cpu - generator.cpu,
+        wall=costs.wall - generator.wall,
+        accuracy=costs.accuracy,
+        peak_mb=peak,
+        model_mb=_measure_model(job, stream.schema, stream),
+    )
 
 
-def _held(job: Job, schema: Schema, stream: Any) -> float | None:  # noqa: ANN401
+def _measure_model(job: Job, schema: Schema, stream: Any) -> float | None:  # noqa: ANN401
     if job.n_folds or not job.arff:
         return None
     learner = OURS[job.learner].build(schema, 1)
@@ -143,21 +150,21 @@ def _held(job: Job, schema: Schema, stream: Any) -> float | None:  # noqa: ANN40
     return learner.n_bytes / 1e6
 
 
-def _moa(job: Job) -> Taken:
-    """Run its task; what it reports of its own thread, the generator included."""
+def _run_moa(job: Job) -> Costs:
+    """Run MOA's task; its times are those of the task thread, including the generator."""
     if job.system == WARM_MOA:
         speed = moa.measure_warm_speed(MOA[job.learner], job.generator, job.n_rows, REPEATS)
     elif job.n_folds:
         speed = moa.time_folds(MOA[job.learner], job.generator, job.n_rows, job.n_folds)
     else:
         speed = moa.measure_speed(MOA[job.learner], job.generator, job.n_rows)
-    return Taken(speed.cpu * job.n_rows, speed.wall * job.n_rows, speed.accuracy, _peak_mb_of_child())
+    return Costs(speed.cpu * job.n_rows, speed.wall * job.n_rows, speed.accuracy, _measure_child_peak())
 
 
-def _capymoa(job: Job) -> Taken:
-    """Run its loop over an ARFF file, which is the one that it runs in Java; the CPU time of that thread.
+def _run_capymoa(job: Job) -> Costs:
+    """Run CapyMOA's loop over an ARFF file, its only loop in Java; the time is the CPU time of that thread.
 
-    Nothing is taken away: its own MajorityClass takes longer than its naive Bayes where it runs first.
+    No baseline is subtracted: its MajorityClass takes longer than its naive Bayes if it runs first.
     """
     sys.path.append(str(CAPYMOA_FOLDER))
     from capymoa import classifier, evaluation  # noqa: PLC0415
@@ -174,13 +181,13 @@ def _capymoa(job: Job) -> Taken:
     learner = make(stream.get_schema(), **as_in_moa.get(job.learner, {}))
 
     def work() -> float:
-        found = evaluation.prequential_evaluation(stream, learner, max_instances=job.n_rows, window_size=job.n_rows)
-        return float(found.cumulative.accuracy()) / 100.0
+        results = evaluation.prequential_evaluation(stream, learner, max_instances=job.n_rows, window_size=job.n_rows)
+        return float(results.cumulative.accuracy()) / 100.0
 
-    return _clocked(work, time.thread_time)
+    return _time(work, time.thread_time)
 
 
-def _river_model(name: str) -> Any:  # noqa: ANN401
+def _build_river_model(name: str) -> Any:  # noqa: ANN401
     from river import ensemble, forest, naive_bayes, tree  # noqa: PLC0415
 
     make: dict[str, Callable[[], Any]] = {
@@ -195,20 +202,20 @@ def _river_model(name: str) -> Any:  # noqa: ANN401
     return make[name]()
 
 
-def _river(job: Job) -> Taken:
-    """Run `progressive_val_score`; for folds the loop that a user would write."""
+def _run_river(job: Job) -> Costs:
+    """Run `progressive_val_score`; for folds, the loop that a user would write."""
     from river import evaluate, stream  # noqa: PLC0415
     from river.metrics import Accuracy  # noqa: PLC0415
 
-    _, x, y = _rows(job)
+    _, x, y = _read_rows(job)
 
-    def work() -> float:
+    def run_once() -> float:
         score: Any = evaluate.progressive_val_score
         accuracy: Any = Accuracy
-        return float(score(stream.iter_array(x, y), _river_model(job.learner), accuracy()).get())
+        return float(score(stream.iter_array(x, y), _build_river_model(job.learner), accuracy()).get())
 
-    def folds() -> float:
-        models = [_river_model(job.learner) for _ in range(job.n_folds)]
+    def run_folds() -> float:
+        models = [_build_river_model(job.learner) for _ in range(job.n_folds)]
         weights = np.random.default_rng(1).poisson(1.0, (len(y), job.n_folds)).tolist()
         hits = 0
         for (row, label), weight in zip(stream.iter_array(x, y), weights, strict=True):
@@ -218,35 +225,35 @@ def _river(job: Job) -> Taken:
                     model.learn_one(row, label, w=w)
         return hits / (len(y) * job.n_folds)
 
-    return _clocked(folds if job.n_folds else work)
+    return _time(run_folds if job.n_folds else run_once)
 
 
-def _scikit_learn(job: Job) -> Taken:
-    """Run the loop that its users write, row by row."""
+def _run_scikit_learn(job: Job) -> Costs:
+    """Run the loop that users of scikit-learn write, row by row."""
     from sklearn.naive_bayes import GaussianNB  # noqa: PLC0415
 
-    _, x, y = _rows(job)
+    _, x, y = _read_rows(job)
 
     def work() -> float:
         model, hits = GaussianNB(), 0
         model.partial_fit(x[:1], y[:1], classes=np.unique(y))
-        with np.errstate(divide="ignore", invalid="ignore"):  # logarithms of classes that it never saw
+        with np.errstate(divide="ignore", invalid="ignore"):  # logarithms of zero counts
             for i in range(1, len(y)):
                 hits += int(model.predict(x[i : i + 1])[0] == y[i])
                 model.partial_fit(x[i : i + 1], y[i : i + 1])
         return hits / (len(y) - 1)
 
-    return _clocked(work)
+    return _time(work)
 
 
-def _stream_learn(job: Job) -> Taken:
-    """Run its TestThenTrain, which goes chunk by chunk, with scikit-learn's learner."""
+def _run_stream_learn(job: Job) -> Costs:
+    """Run stream-learn's TestThenTrain, which works in chunks, with scikit-learn's learner."""
     from sklearn.metrics import accuracy_score  # noqa: PLC0415
     from sklearn.naive_bayes import GaussianNB  # noqa: PLC0415
     from strlearn import evaluators  # noqa: PLC0415
     from strlearn.streams import NPYParser  # noqa: PLC0415
 
-    _, x, y = _rows(job)
+    _, x, y = _read_rows(job)
     path = Path(job.arff).with_suffix(f".{job.n_rows}.npy")
     np.save(path, np.column_stack([x, y]))
 
@@ -256,30 +263,29 @@ def _stream_learn(job: Job) -> Taken:
         evaluator.process(stream, GaussianNB())
         return float(np.mean(evaluator.scores))
 
-    return _clocked(work)
+    return _time(work)
 
 
-SYSTEMS: dict[str, Callable[[Job], Taken]] = {
-    "streamgauge": _ours,
-    "MOA": _moa,
-    WARM_MOA: _moa,
-    "CapyMOA": _capymoa,
-    "River": _river,
-    "scikit-learn": _scikit_learn,
-    "stream-learn": _stream_learn,
+SYSTEMS: dict[str, Callable[[Job], Costs]] = {
+    "streamgauge": _run_ours,
+    "MOA": _run_moa,
+    WARM_MOA: _run_moa,
+    "CapyMOA": _run_capymoa,
+    "River": _run_river,
+    "scikit-learn": _run_scikit_learn,
+    "stream-learn": _run_stream_learn,
 }
 
 
-def _peak_mb_of_child() -> float:
+def _measure_child_peak() -> float:
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e6
 
 
 def main() -> None:
     """Run the job of the command line."""
     job = Job(**json.loads(sys.argv[1]))
-    taken = asdict(SYSTEMS[job.system](job))
-    taken["peak_mb"] = taken["peak_mb"] or peak_mb()
-    print(json.dumps(taken))
+    costs = SYSTEMS[job.system](job)
+    print(json.dumps(asdict(replace(costs, peak_mb=costs.peak_mb or measure_peak()))))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""How cost grows: with rows, attributes, classes, folds and learners; a Hoeffding tree on random RBF everywhere.
+"""Growth of cost with rows, attributes, classes, folds and learners, for a Hoeffding tree on random RBF.
 
-Ours and MOA's rows come from their generators, whose time is taken away, so that rows take no memory; River's are those
-of our generator.
+Our rows and MOA's come from generators, whose time is subtracted, so that rows take no memory; River's rows are
+those of our generator.
 """
 
 from collections.abc import Iterator
@@ -9,22 +9,22 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from benchmarks.performance.contestants import Job, Taken
+from benchmarks.performance.availability import is_available
+from benchmarks.performance.contestants import Costs, Job
 from benchmarks.performance.figures import OURS, Figure
-from benchmarks.performance.peers_here import has
-from benchmarks.performance.races import raced
+from benchmarks.performance.races import race
 from benchmarks.performance.sizes import Sizes
 
 __all__ = ["SECTIONS"]
 
 TREE, BAYES = "HoeffdingTree", "NaiveBayes"
-MOST_RIVER_ROWS = 100_000
+MAX_RIVER_ROWS = 100_000
 PLAIN = 0
-"""Folds of one that tests and learns every row, which is what one fold is."""
-NOTE = "generator's time taken away"
+"""Number of folds for plain prequential evaluation, which stands for one fold."""
+NOTE = "minus the generator's time"
 
 
-def _cases(axis: str, sizes: Sizes) -> Iterator[tuple[int, Job]]:
+def _list_cases(axis: str, sizes: Sizes) -> Iterator[tuple[int, Job]]:
     job = Job(OURS, TREE, sizes.n_growth_rows)
     match axis:
         case "rows":
@@ -41,49 +41,51 @@ def _cases(axis: str, sizes: Sizes) -> Iterator[tuple[int, Job]]:
             yield from ((n, replace(job, n_learners=n)) for n in sizes.learners)
 
 
-def growth(axis: str, sizes: Sizes, folder: Path) -> Iterator[Figure]:
+def measure_growth(axis: str, sizes: Sizes, folder: Path) -> Iterator[Figure]:
     """Measure along one axis."""
     del folder
-    for size, job in _cases(axis, sizes):
+    for size, job in _list_cases(axis, sizes):
         turns = max(1, sizes.turns - 1) if job.n_rows <= 1_000_000 else 1
         for learner in (TREE, BAYES) if axis == "attributes" else (TREE,):
-            yield from _measured(axis, size, replace(job, learner=learner), turns)
+            yield from _measure_case(axis, size, replace(job, learner=learner), turns)
 
 
-def _measured(axis: str, size: int, job: Job, turns: int) -> Iterator[Figure]:
-    theirs = [each for each in (_moas(axis, job), _rivers(axis, size, job)) if each is not None]
-    baselines = [replace(each, learner="MajorityClass", n_folds=0) for each in theirs if each.system == "MOA"]
-    found = raced([job, *theirs, *baselines], turns)
-    for each in [job, *theirs]:
-        taken = found[each.system, each.learner]
-        base = found.get((each.system, "MajorityClass"), Taken(0.0, 0.0, 0.0))
+def _measure_case(axis: str, size: int, ours: Job, turns: int) -> Iterator[Figure]:
+    theirs = [job for job in (_build_moa_job(axis, ours), _build_river_job(axis, size, ours)) if job is not None]
+    baselines = [replace(job, learner="MajorityClass", n_folds=0) for job in theirs if job.system == "MOA"]
+    results = race([ours, *theirs, *baselines], turns)
+    for job in [ours, *theirs]:
+        costs = results[job.system, job.learner]
+        base = results.get((job.system, "MajorityClass"), Costs(0.0, 0.0, 0.0))
         yield Figure(
-            f"{axis}, {each.learner}",
-            each.system,
-            each.n_rows,
-            1e9 * (taken.cpu - base.cpu) / each.n_rows,
-            taken.accuracy,
-            peak_mb=taken.peak_mb,
+            subject=f"{axis}, {job.learner}",
+            system=job.system,
+            n_rows=job.n_rows,
+            ns_per_row=1e9 * (costs.cpu - base.cpu) / job.n_rows,
+            accuracy=costs.accuracy,
+            peak_mb=costs.peak_mb,
             size=size,
-            note="rows in memory" if each.system == "River" else NOTE,
+            note="rows in memory" if job.system == "River" else NOTE,
         )
 
 
-def _moas(axis: str, job: Job) -> Job | None:
-    """Give MOA's job; it takes one learner at a time."""
-    if axis == "learners" or not has("MOA"):
+def _build_moa_job(axis: str, job: Job) -> Job | None:
+    """Return MOA's job; it evaluates one learner at a time."""
+    if axis == "learners" or not is_available("MOA"):
         return None
     stream = f"generators.RandomRBFGenerator -a {job.n_attributes} -c {job.n_classes}"
     return replace(job, system="MOA", generator=stream)
 
 
-def _rivers(axis: str, size: int, job: Job) -> Job | None:
-    """Give River's job, on the first rows."""
-    if axis == "learners" or not has("River"):
+def _build_river_job(axis: str, size: int, job: Job) -> Job | None:
+    """Return River's job, on the first rows."""
+    if axis == "learners" or not is_available("River"):
         return None
     if axis == "rows":
-        return replace(job, system="River") if size <= MOST_RIVER_ROWS else None
+        return replace(job, system="River") if size <= MAX_RIVER_ROWS else None
     return replace(job, system="River", n_rows=min(5_000, max(200, 40_000 // size)))
 
 
-SECTIONS = {f"growth_{axis}": partial(growth, axis) for axis in ("rows", "attributes", "classes", "folds", "learners")}
+SECTIONS = {
+    f"growth_{axis}": partial(measure_growth, axis) for axis in ("rows", "attributes", "classes", "folds", "learners")
+}

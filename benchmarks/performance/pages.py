@@ -1,11 +1,11 @@
-"""The page made of the figures."""
+"""The page of the figures."""
 
 import os
 import platform
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.performance.figures import OURS, Figure, load, ratio_of
+from benchmarks.performance.figures import OURS, Figure, compute_ratio, load
 from benchmarks.performance.pictures import draw_growth, draw_ratios
 from benchmarks.performance.records import Record, Records
 
@@ -14,7 +14,7 @@ __all__ = ["write"]
 
 @dataclass(frozen=True)
 class Chapter:
-    """Sections that are told and drawn together."""
+    """Sections with a common heading and picture."""
 
     name: str
     title: str
@@ -40,30 +40,33 @@ CHAPTERS = (
 )
 HEAD = """# Performance
 
-Written by `make peers` on {machine}; do not edit. The tables are CSV files in this folder, one a section.
-[roofline.md](roofline.md) tells how far the hottest kernels are from what a machine can do.
+Written by `make peers` on {machine}; do not edit. The tables are
+also CSV files in this folder, one per section. [roofline.md](roofline.md) compares the hottest kernels with the limits
+of the machine.
 
 ```
-$ make peers                                                      # all, half an hour of CPU
-$ python -m benchmarks.performance --resume                       # goes on with a run that was cut short
-$ python -m benchmarks.performance --quick --out perf             # a few minutes of CPU, into another folder
-$ python -m benchmarks.performance --only hoeffding_tree folds    # some sections anew
+$ make peers                                                      # everything, half an hour of CPU time
+$ python -m benchmarks.performance --resume                       # resumes an interrupted run
+$ python -m benchmarks.performance --quick --out perf             # a few minutes of CPU time, into another folder
+$ python -m benchmarks.performance --only hoeffding_tree folds    # only these sections
 ```
 
-Nanoseconds are CPU time per row, the best of several turns in which all systems take part (of one turn at quick size),
-unless a note says otherwise; on a busy machine ratios within one run hold where nanoseconds do not, although a Java
-virtual machine then compiles late and looks slower than it is. The ratio says how many times as long as ours a system
-took. Ours is `evaluate` on rows in memory in one thread. MOA is charged with what it reports of its task thread, less
-its MajorityClass on the same stream, so that generator, compiler and garbage collector are not counted. Slow systems
-see the first rows only: *ours* beside their accuracy is that of our learner after as many rows. Peak memory is that of
-the whole process, virtual machine or interpreter and rows in memory included; model memory is what the learner holds at
-the end (MOA: by how much its heap grows). streamDM, which is to be built from source, is left out.
+- **Time.** Nanoseconds are CPU time per row, the best of several rounds in which all systems take part (one round with
+  `--quick`), unless a note says otherwise. On a busy machine nanoseconds are too high, but ratios within one run hold,
+  except that a Java virtual machine compiles late and looks slower than it is.
+- **Ratio.** The time of a system divided by ours. Ours is `evaluate` on rows in memory in one thread. The time of MOA
+  is that of its task thread, minus its MajorityClass on the same stream; generator, compiler and garbage collector are
+  not counted.
+- **Rows.** Slow systems see only the first rows. The column *ours* is the accuracy of our learner after as many rows.
+- **Memory.** Peak memory is that of the whole process, including the virtual machine or interpreter and rows in memory.
+  Model memory is the size of the learner at the end (for MOA: the growth of its heap).
+- streamDM must be built from source and is not included.
 """
 
 
 @dataclass(frozen=True)
 class Goal:
-    """A ratio that is to be reached: of time, or of the memory of the model."""
+    """A ratio to reach: of time, or of the memory of the model."""
 
     subject: str
     system: str
@@ -86,12 +89,12 @@ GOALS = (
 
 
 def write(folder: Path, records: Records) -> None:
-    """Write the page and the pictures of all tables that are in a folder."""
-    tables = {section: folder / f"{section}.csv" for chapter in CHAPTERS for section in chapter.sections}
-    found = {section: load(path) for section, path in tables.items() if path.exists()}
-    parts = [HEAD.format(machine=_machine()), _goals(found, records), _measured(records)]
+    """Write the page and the pictures of all tables in a folder."""
+    paths = {section: folder / f"{section}.csv" for chapter in CHAPTERS for section in chapter.sections}
+    tables = {section: load(path) for section, path in paths.items() if path.exists()}
+    parts = [HEAD.format(machine=_describe_machine()), _build_goals(tables, records), _build_records(records)]
     for chapter in CHAPTERS:
-        figures = [figure for section in chapter.sections for figure in found.get(section, ())]
+        figures = [figure for section in chapter.sections for figure in tables.get(section, ())]
         if not figures:
             continue
         picture = folder / f"{chapter.name}.png"
@@ -99,44 +102,42 @@ def write(folder: Path, records: Records) -> None:
             draw_growth(figures, picture)
         else:
             draw_ratios(figures, chapter.title, picture)
-        parts += [f"## {chapter.title}\n", f"![{chapter.title}]({picture.name})\n", _table(figures)]
+        parts += [f"## {chapter.title}\n", f"![{chapter.title}]({picture.name})\n", _build_table(figures)]
     (folder / "README.md").write_text("\n".join(parts).rstrip() + "\n", encoding="utf-8")
 
 
-def _goals(found: dict[str, list[Figure]], records: Records) -> str:
-    lines = ["## Goals\n", "| what | beside | goal | ratio | |", "|---|---|--:|--:|---|"]
+def _build_goals(tables: dict[str, list[Figure]], records: Records) -> str:
+    lines = ["## Goals\n", "| what | compared with | goal | ratio | |", "|---|---|--:|--:|---|"]
     for goal in GOALS:
-        section, ratio = next(
-            ((section, told) for section, figures in found.items() if (told := _ratio(goal, figures)) is not None),
-            ("", None),
-        )
+        ratios = {section: _compute_ratio(goal, figures) for section, figures in tables.items()}
+        section, ratio = next(((section, ratio) for section, ratio in ratios.items() if ratio is not None), ("", None))
         reached = "" if ratio is None else f"{ratio:.1f}"
-        verdict = "not measured" if ratio is None else _verdict(ratio >= goal.ratio, records.done.get(section))
+        verdict = "not measured" if ratio is None else _judge(records.done.get(section), reached=ratio >= goal.ratio)
         lines.append(f"| {goal.subject}, {goal.of} | {goal.system} | {goal.ratio:.0f} | {reached} | {verdict} |")
     return "\n".join(lines).replace(", wall time, time", ", wall time") + "\n"
 
 
-def _verdict(reached: bool, record: Record | None) -> str:  # noqa: FBT001
-    """Say whether a goal is met; few rows or a busy machine, on which Java compiles late, prove nothing."""
+def _judge(record: Record | None, *, reached: bool) -> str:
+    """Return whether a goal is met; few rows, or a busy machine, on which Java compiles late, prove nothing."""
     if record is None or record.size != "full":
-        return "open: too few rows to tell"
+        return "open: too few rows"
     if record.load > 2 * (os.cpu_count() or 1):
-        return f"{'reached' if reached else 'missed'}, to be repeated: the machine was busy"
+        return f"{'reached' if reached else 'missed'}, but repeat: the machine was busy"
     return "met" if reached else "MISSED"
 
 
-def _ratio(goal: Goal, figures: list[Figure]) -> float | None:
+def _compute_ratio(goal: Goal, figures: list[Figure]) -> float | None:
     both = {figure.system: figure for figure in figures if figure.subject == goal.subject}
     if goal.system not in both or OURS not in both:
         return None
     if goal.of == "time":
-        return ratio_of(both[goal.system], figures)
+        return compute_ratio(both[goal.system], figures)
     theirs, ours = both[goal.system].model_mb, both[OURS].model_mb
     return theirs / ours if theirs and ours else None
 
 
-def _measured(records: Records) -> str:
-    """Tell of each section how it was measured: sizes may differ, and so may the machine's load."""
+def _build_records(records: Records) -> str:
+    """Return the table of how each section was measured: size and load may differ."""
     lines = ["## How it was measured\n"]
     lines += ["| section | size | when | CPU s, all systems | load at the end | without |", "|---|---|---|--:|--:|---|"]
     for name, record in records.done.items():
@@ -147,9 +148,9 @@ def _measured(records: Records) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(figures: list[Figure]) -> str:
-    """Make a table, without the columns in which nothing stands."""
-    rows = [_cells(figure, ratio_of(figure, figures)) for figure in figures]
+def _build_table(figures: list[Figure]) -> str:
+    """Return a table without empty columns."""
+    rows = [_build_cells(figure, compute_ratio(figure, figures)) for figure in figures]
     heads = [head for head in rows[0] if any(row[head] for row in rows)]
     lines = ["| " + " | ".join(heads) + " |"]
     lines.append("|" + "|".join("---" if head in ("what", "system", "note") else "--:" for head in heads) + "|")
@@ -157,31 +158,31 @@ def _table(figures: list[Figure]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cells(figure: Figure, ratio: float | None) -> dict[str, str]:
+def _build_cells(figure: Figure, ratio: float | None) -> dict[str, str]:
     return {
         "what": figure.subject,
         "size": "" if figure.size is None else f"{figure.size:,}",
         "system": figure.system,
         "rows": f"{figure.n_rows:,}",
-        "ns per row": _short(figure.ns_per_row),
-        "rows per s": _short(1e9 / figure.ns_per_row),
+        "ns per row": _format_number(figure.ns_per_row),
+        "rows per s": _format_number(1e9 / figure.ns_per_row),
         "ratio": "" if ratio is None else f"{ratio:,.1f}",
         "accuracy": "" if figure.accuracy is None else f"{figure.accuracy:.4f}",
         "ours": "" if figure.our_accuracy is None or figure.system == OURS else f"{figure.our_accuracy:.4f}",
-        "peak MB": "" if figure.peak_mb is None else _short(figure.peak_mb),
-        "model MB": "" if figure.model_mb is None else _short(figure.model_mb),
+        "peak MB": "" if figure.peak_mb is None else _format_number(figure.peak_mb),
+        "model MB": "" if figure.model_mb is None else _format_number(figure.model_mb),
         "note": figure.note,
     }
 
 
-def _short(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def _machine() -> str:
-    model = platform.processor() or platform.machine()
-    told = Path("/proc/cpuinfo")
-    if told.exists():
-        names = [line.split(":")[1].strip() for line in told.read_text().splitlines() if line.startswith("model name")]
+def _describe_machine() -> str:
+    model = platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [line.split(":")[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
         model = names[0] if names else model
     return f"{os.cpu_count()} cores of {model}, Python {platform.python_version()}"

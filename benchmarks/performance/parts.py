@@ -1,4 +1,4 @@
-"""Detectors, measures, files and sampling, each on its own."""
+"""Detectors, measures, files and sampling, measured separately."""
 
 import random
 import tempfile
@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmarks import detectors as detecting
-from benchmarks import files as reading
+from benchmarks import detectors, files
+from benchmarks.performance.availability import is_available
 from benchmarks.performance.figures import OURS, Figure
-from benchmarks.performance.memory import added_mb
-from benchmarks.performance.peers_here import has
+from benchmarks.performance.memory import measure_added
 from benchmarks.performance.sizes import Sizes
 from benchmarks.turns import run_in_turns
 from peers import moa
@@ -29,26 +28,26 @@ __all__ = ["SECTIONS"]
 EVERY = 1_000
 BATCH = 32_768
 REPEATS = 3
-ADDED = "peak MB above what the process held before"
+ADDED = "peak MB above the memory held before"
 WARM = "in a warm virtual machine"
 Works = dict[str, tuple[int, Callable[[], object]]]
-"""Of each system, how many rows it takes, and what it does with them."""
+"""The number of rows and the work of each system."""
 
 
-def detectors(sizes: Sizes, folder: Path) -> Iterator[Figure]:
-    """Give each detector the same errors."""
+def measure_detectors(sizes: Sizes, folder: Path) -> Iterator[Figure]:
+    """Run each detector on the same errors."""
     del folder
-    values = detecting.sample()[: sizes.n_values]
-    timed = moa.run_detectors(list(detecting.MOA.values()), values, REPEATS) if has("MOA") else []
-    moas = dict(zip(detecting.MOA, (time for _, time in timed), strict=False))
-    for name in [name for name in DETECTORS if name in detecting.MOA or name in detecting.RIVER]:
-        for system, (n_values, time) in detecting.raced(name, values, sizes.turns + 2).items():
+    errors = detectors.make_errors()[: sizes.n_values]
+    runs = moa.run_detectors(list(detectors.MOA.values()), errors, REPEATS) if is_available("MOA") else []
+    moa_times = dict(zip(detectors.MOA, (time for _, time in runs), strict=False))
+    for name in [name for name in DETECTORS if name in detectors.MOA or name in detectors.RIVER]:
+        for system, (n_values, time) in detectors.race(name, errors, sizes.turns + 2).items():
             yield Figure(name, system, n_values, time)
-        if name in moas:
-            yield Figure(name, "MOA", len(values), moas[name], note=WARM)
+        if name in moa_times:
+            yield Figure(name, "MOA", len(errors), moa_times[name], note=WARM)
 
 
-def measures(sizes: Sizes, folder: Path) -> Iterator[Figure]:
+def measure_measures(sizes: Sizes, folder: Path) -> Iterator[Figure]:
     """Count the same predictions and read a measure every 1,000 rows."""
     del folder
     rng = np.random.default_rng(1)
@@ -58,16 +57,16 @@ def measures(sizes: Sizes, folder: Path) -> Iterator[Figure]:
         "accuracy of all rows": "BasicClassificationPerformanceEvaluator",
         f"kappa of the last {EVERY:,} rows": f"WindowClassificationPerformanceEvaluator -w {EVERY}",
     }
-    for subject, works in _measures(truth, guess).items():
+    for subject, works in _build_measure_works(truth, guess).items():
         best = run_in_turns({name: work for name, (_, work) in works.items()}, sizes.turns)
         for name, (rows, _) in works.items():
             yield Figure(subject, name, rows, 1e9 * best[name].seconds / rows)
-        if subject in evaluators and has("MOA"):
+        if subject in evaluators and is_available("MOA"):
             time = moa.time_evaluator(evaluators[subject], truth, guess, every=EVERY, repeats=REPEATS)
             yield Figure(subject, "MOA", len(truth), time, note=f"its evaluator, accuracy and kappas, {WARM}")
 
 
-def _measures(truth: NDArray[np.int32], guess: NDArray[np.int32]) -> dict[str, Works]:
+def _build_measure_works(truth: NDArray[np.int32], guess: NDArray[np.int32]) -> dict[str, Works]:
     import river.metrics  # noqa: PLC0415
     import river.utils  # noqa: PLC0415
     from sklearn.metrics import cohen_kappa_score  # noqa: PLC0415
@@ -78,23 +77,23 @@ def _measures(truth: NDArray[np.int32], guess: NDArray[np.int32]) -> dict[str, W
     rolling: Any = river.utils.Rolling
     return {
         "accuracy of all rows": {
-            OURS: (n, lambda: _counted("accuracy", Landmark(), truth, guess)),
-            "River": (few, lambda: _rivers(metrics.Accuracy(), truth[:few], guess[:few])),
+            OURS: (n, lambda: _run_ours("accuracy", Landmark(), truth, guess)),
+            "River": (few, lambda: _run_river(metrics.Accuracy(), truth[:few], guess[:few])),
         },
         f"kappa of the last {EVERY:,} rows": {
-            OURS: (n, lambda: _counted("kappa", Window(EVERY), truth, guess)),
-            "River": (few, lambda: _rivers(rolling(metrics.CohenKappa(), EVERY), truth[:few], guess[:few])),
-            "scikit-learn": (n, lambda: _windows(cohen_kappa_score, truth, guess)),
+            OURS: (n, lambda: _run_ours("kappa", Window(EVERY), truth, guess)),
+            "River": (few, lambda: _run_river(rolling(metrics.CohenKappa(), EVERY), truth[:few], guess[:few])),
+            "scikit-learn": (n, lambda: _run_windows(cohen_kappa_score, truth, guess)),
         },
         f"geometric mean of the last {EVERY:,} rows": {
-            OURS: (n, lambda: _counted("g_mean", Window(EVERY), truth, guess)),
-            "River": (few, lambda: _rivers(rolling(metrics.GeometricMean(), EVERY), truth[:few], guess[:few])),
-            "stream-learn": (n, lambda: _windows(geometric_mean_score_1, truth, guess)),
+            OURS: (n, lambda: _run_ours("g_mean", Window(EVERY), truth, guess)),
+            "River": (few, lambda: _run_river(rolling(metrics.GeometricMean(), EVERY), truth[:few], guess[:few])),
+            "stream-learn": (n, lambda: _run_windows(geometric_mean_score_1, truth, guess)),
         },
     }
 
 
-def _counted(measure: str, forgetting: Landmark | Window, y: NDArray[np.int32], guess: NDArray[np.int32]) -> None:
+def _run_ours(measure: str, forgetting: Landmark | Window, y: NDArray[np.int32], guess: NDArray[np.int32]) -> None:
     state = build_state(forgetting, 2, [MEASURES[measure]])
     none = np.zeros(len(y), dtype=bool)
     for start in range(0, len(y), BATCH):
@@ -105,79 +104,79 @@ def _counted(measure: str, forgetting: Landmark | Window, y: NDArray[np.int32], 
         measure_tallies([MEASURES[measure]], [state.update(trace, reading_rows)])
 
 
-def _rivers(metric: Any, y: NDArray[np.int32], guess: NDArray[np.int32]) -> None:  # noqa: ANN401
-    for row, (label, told) in enumerate(zip(y.tolist(), guess.tolist(), strict=True), start=1):
-        metric.update(label, told)
+def _run_river(metric: Any, y: NDArray[np.int32], guess: NDArray[np.int32]) -> None:  # noqa: ANN401
+    for row, (label, predicted) in enumerate(zip(y.tolist(), guess.tolist(), strict=True), start=1):
+        metric.update(label, predicted)
         if row % EVERY == 0:
             metric.get()
 
 
-def _windows(measure: Callable[..., float], y: NDArray[np.int32], guess: NDArray[np.int32]) -> None:
+def _run_windows(measure: Callable[..., float], y: NDArray[np.int32], guess: NDArray[np.int32]) -> None:
     for start in range(0, len(y) - EVERY + 1, EVERY):
         measure(y[start : start + EVERY], guess[start : start + EVERY])
 
 
-def files(sizes: Sizes, folder: Path) -> Iterator[Figure]:
+def measure_files(sizes: Sizes, folder: Path) -> Iterator[Figure]:
     """Read the same rows of ten numbers and a class from CSV and ARFF."""
-    csv, arff = reading.write_rows(folder, None, sizes.n_file_rows)
-    named = {
+    csv, arff = files.write_rows(folder, None, sizes.n_file_rows)
+    by_format = {
         "CSV": ("CSV, schema known", "pyarrow CSV", "pandas CSV", "River iter_csv"),
         "ARFF": ("ARFF", "River iter_arff"),
     }
-    readers = reading.readers_of(csv, arff)
-    rates = reading.rates_of(readers, 3 * sizes.turns)
-    for kind, names in named.items():
+    readers = files.build_readers(csv, arff)
+    rates = files.measure_rates(readers, 3 * sizes.turns)
+    for kind, names in by_format.items():
         subject = f"{kind}, 10 numbers of all digits"
         for name in names:
             system = OURS if name == names[0] else name.split(" ")[0]
-            few = min(reading.N_RIVER, sizes.n_file_rows) if system == "River" else sizes.n_file_rows
-            yield Figure(subject, system, few, 1e3 / rates[name], peak_mb=added_mb(readers[name]), note=ADDED)
-        if kind == "ARFF" and has("MOA"):
+            n_rows = min(files.N_RIVER, sizes.n_file_rows) if system == "River" else sizes.n_file_rows
+            yield Figure(subject, system, n_rows, 1e3 / rates[name], peak_mb=measure_added(readers[name]), note=ADDED)
+        if kind == "ARFF" and is_available("MOA"):
             yield Figure(subject, "MOA", sizes.n_file_rows, moa.time_reading(arff, REPEATS), note=WARM)
 
 
-def sampling(sizes: Sizes, folder: Path) -> Iterator[Figure]:
+def measure_sampling(sizes: Sizes, folder: Path) -> Iterator[Figure]:
     """Draw training and test rows from a file: exact counts of each class for training, the others for testing."""
-    csv, arff = reading.write_rows(folder, "%.6f", sizes.n_file_rows, n_classes=2)
+    csv, arff = files.write_rows(folder, "%.6f", sizes.n_file_rows, n_classes=2)
     n_train = min(1_000, sizes.n_file_rows // 20)
 
-    def ours() -> None:
+    def sample_with_ours() -> None:
         sample(arff, Path(tempfile.mkdtemp(dir=folder), "sample"), Balance(n_train, 1.0, 0.5), labelled=0.1)
 
     works: dict[str, Callable[[], None]] = {
-        OURS: ours,
-        "Python loop": lambda: _sampled_by_lines(csv, folder, n_train),
-        "pandas": lambda: _sampled_by_pandas(csv, folder, n_train),
+        OURS: sample_with_ours,
+        "Python loop": lambda: _sample_with_loop(csv, folder, n_train),
+        "pandas": lambda: _sample_with_pandas(csv, folder, n_train),
     }
     notes = {
-        OURS: "ARFF, balanced, labels hidden, an index written",
+        OURS: "ARFF, balanced, labels hidden, index written",
         "Python loop": "CSV, two passes over lines, balanced, no labels hidden",
-        "pandas": "CSV, a table read, drawn from and written; not balanced, no labels hidden",
+        "pandas": "CSV, read into a table, sampled and written; not balanced, no labels hidden",
     }
     best = run_in_turns(works, sizes.turns)
-    for name, found in best.items():
-        time = 1e9 * found.seconds / sizes.n_file_rows
+    for name, timing in best.items():
+        time = 1e9 * timing.seconds / sizes.n_file_rows
         note = f"{notes[name]}; {ADDED}"
         subject = "training and test rows drawn from a file"
-        yield Figure(subject, name, sizes.n_file_rows, time, peak_mb=added_mb(works[name]), note=note)
+        yield Figure(subject, name, sizes.n_file_rows, time, peak_mb=measure_added(works[name]), note=note)
 
 
-def _sampled_by_pandas(csv: Path, folder: Path, n_train: int) -> None:
+def _sample_with_pandas(csv: Path, folder: Path, n_train: int) -> None:
     table = pd.read_csv(csv)
     train = table.sample(n_train, random_state=1)
     train.to_csv(folder / "train.csv", index=False)
     table.drop(train.index).to_csv(folder / "test.csv", index=False)
 
 
-def _sampled_by_lines(csv: Path, folder: Path, n_train: int) -> None:
-    """Copy lines as a careful person would in Python: count classes, draw row numbers of each, then copy."""
-    rows_of: dict[str, list[int]] = {}
+def _sample_with_loop(csv: Path, folder: Path, n_train: int) -> None:
+    """Copy lines in a careful Python loop: count classes, draw row numbers of each, then copy."""
+    rows_by_class: dict[str, list[int]] = {}
     with csv.open(encoding="utf-8") as lines:
         next(lines)
         for row, line in enumerate(lines):
-            rows_of.setdefault(line.rsplit(",", 1)[1], []).append(row)
+            rows_by_class.setdefault(line.rsplit(",", 1)[1], []).append(row)
     draws = random.Random(1)
-    drawn = {row for rows in rows_of.values() for row in draws.sample(rows, n_train // len(rows_of))}
+    drawn = {row for rows in rows_by_class.values() for row in draws.sample(rows, n_train // len(rows_by_class))}
     with (
         csv.open(encoding="utf-8") as lines,
         (folder / "train.csv").open("w", encoding="utf-8") as train,
@@ -190,4 +189,9 @@ def _sampled_by_lines(csv: Path, folder: Path, n_train: int) -> None:
             (train if row in drawn else test).write(line)
 
 
-SECTIONS = {"detectors": detectors, "measures": measures, "files": files, "sampling": sampling}
+SECTIONS = {
+    "detectors": measure_detectors,
+    "measures": measure_measures,
+    "files": measure_files,
+    "sampling": measure_sampling,
+}

@@ -1,11 +1,11 @@
-"""The pictures made of the figures."""
+"""Pictures of the figures."""
 
 import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.performance.figures import OURS, Figure, ratio_of
+from benchmarks.performance.figures import OURS, Figure, compute_ratio
 
 __all__ = ["draw_growth", "draw_ratios"]
 
@@ -21,11 +21,11 @@ COLOURS = {
     "pyarrow": "#6fa8c9",
     "Python loop": "#9b8b6c",
 }
-"""Of each system, the same in all pictures."""
+"""Colour of each system in all pictures."""
 STYLES = {"HoeffdingTree": "-", "NaiveBayes": "--"}
 
 
-def _pyplot() -> Any:  # noqa: ANN401
+def _load_pyplot() -> Any:  # noqa: ANN401
     import matplotlib as mpl  # noqa: PLC0415
 
     mpl.use("Agg")
@@ -35,23 +35,24 @@ def _pyplot() -> Any:  # noqa: ANN401
 
 
 def draw_ratios(figures: list[Figure], title: str, path: Path) -> None:
-    """Draw how many times as long as ours each system took: a group of bars a subject, no room for who is absent."""
-    pyplot = _pyplot()
+    """Draw the ratio of each system's time to ours, one group of bars per subject, without gaps for missing systems."""
+    pyplot = _load_pyplot()
     subjects = list(dict.fromkeys(figure.subject for figure in figures))
     others = [[f for f in figures if f.subject == subject and f.system != OURS] for subject in subjects]
     n_bars = sum(map(len, others)) + len(subjects)
     picture, axes = pyplot.subplots(figsize=(8, 1.3 + 0.22 * n_bars), layout="constrained")
-    place, middles, labelled = 0.0, [], set()
+    position, middles, labelled = 0.0, [], set()
     for group in others:
-        middles.append(place + (len(group) - 1) / 2)
+        middles.append(position + (len(group) - 1) / 2)
         for figure in group:
-            ratio = ratio_of(figure, figures) or 1.0
+            ratio = compute_ratio(figure, figures) or 1.0
             label = None if figure.system in labelled else figure.system
             labelled.add(figure.system)
-            axes.barh(place, ratio - 1.0, 0.85, left=1.0, color=COLOURS[figure.system], label=label)
-            axes.text(ratio * 1.06, place, f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}", va="center", fontsize=7)
-            place += 1
-        place += 1
+            axes.barh(position, ratio - 1.0, 0.85, left=1.0, color=COLOURS[figure.system], label=label)
+            text = f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}"
+            axes.text(ratio * 1.06, position, text, va="center", fontsize=7)
+            position += 1
+        position += 1
     axes.axvline(1.0, color="black", linewidth=1)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:,.0f}")
@@ -65,16 +66,16 @@ def draw_ratios(figures: list[Figure], title: str, path: Path) -> None:
 
 
 def draw_growth(figures: list[Figure], path: Path) -> None:
-    """Draw nanoseconds per row over what grows, and memory over rows."""
-    axes_of = list(dict.fromkeys(figure.subject.split(",")[0] for figure in figures))
-    picture, grid = _pyplot().subplots(2, 3, figsize=(11, 6.5), layout="constrained")
-    for plot in grid.flat[len(axes_of) :]:
+    """Draw nanoseconds per row along each axis of growth, and memory over rows."""
+    axis_names = list(dict.fromkeys(figure.subject.split(",")[0] for figure in figures))
+    picture, grid = _load_pyplot().subplots(2, 3, figsize=(11, 6.5), layout="constrained")
+    for plot in grid.flat[len(axis_names) :]:
         plot.set_axis_off()
-    for axis, plot in zip(axes_of, grid.flat, strict=False):
-        mine = [figure for figure in figures if figure.subject.split(",")[0] == axis]
-        _draw_lines(plot, mine, lambda figure: figure.ns_per_row)
+    for axis, plot in zip(axis_names, grid.flat, strict=False):
+        along_axis = [figure for figure in figures if figure.subject.split(",")[0] == axis]
+        _draw_lines(plot, along_axis, lambda figure: figure.ns_per_row)
         plot.set(xlabel=axis, ylabel="ns of CPU per row")
-    if "rows" in axes_of and len(axes_of) < grid.size:
+    if "rows" in axis_names and len(axis_names) < grid.size:
         plot = grid.flat[-1]
         plot.set_axis_on()
         rows = [figure for figure in figures if figure.subject.startswith("rows,")]
@@ -86,13 +87,13 @@ def draw_growth(figures: list[Figure], path: Path) -> None:
     _save(picture, path)
 
 
-def _draw_lines(plot: Any, figures: list[Figure], value: Callable[[Figure], float | None]) -> None:  # noqa: ANN401
+def _draw_lines(plot: Any, figures: list[Figure], get_value: Callable[[Figure], float | None]) -> None:  # noqa: ANN401
     for subject, system in dict.fromkeys((figure.subject, figure.system) for figure in figures):
         learner = subject.split(", ")[1]
-        points = [(f.size, value(f)) for f in figures if (f.subject, f.system) == (subject, system)]
+        points = [(f.size, get_value(f)) for f in figures if (f.subject, f.system) == (subject, system)]
         style = {"color": COLOURS[system], "linestyle": STYLES[learner], "marker": "o", "markersize": 4}
         plot.plot(*zip(*points, strict=True), label=f"{system}, {learner}", **style)
-    values = [value(figure) or 1.0 for figure in figures]
+    values = [get_value(figure) or 1.0 for figure in figures]
     decades = 10.0 ** math.floor(math.log10(min(values))), 10.0 ** math.ceil(math.log10(max(values)))
     plot.set(xscale="log", yscale="log", ylim=decades)
     if max(figure.size or 0 for figure in figures) <= 1_000:
@@ -104,4 +105,4 @@ def _draw_lines(plot: Any, figures: list[Figure], value: Callable[[Figure], floa
 
 def _save(picture: Any, path: Path) -> None:  # noqa: ANN401
     picture.savefig(path, dpi=110)
-    _pyplot().close(picture)
+    _load_pyplot().close(picture)

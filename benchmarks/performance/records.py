@@ -1,11 +1,11 @@
-"""What is known of each section of a folder: when, at what size and on how busy a machine it was measured."""
+"""Records of the sections of a folder: when, at what size and under what load each was measured."""
 
 import json
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-__all__ = ["Record", "Records", "now"]
+__all__ = ["Record", "Records", "get_time"]
 
 FILE = "sections.json"
 
@@ -17,11 +17,11 @@ class Record:
     size: str
     at: str
     cpu_seconds: int
-    """Of the whole section, all systems and virtual machines together."""
+    """CPU seconds of the whole section, for all systems and virtual machines."""
     load: float
-    """How many processes wanted to run on the machine, on average over the last minute of the section."""
+    """Load average of the last minute of the section."""
     without: list[str]
-    """Systems that could not be had, and why."""
+    """Missing systems, and why."""
 
 
 @dataclass
@@ -31,29 +31,30 @@ class Records:
     begun: str = ""
     done: dict[str, Record] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
-    """Sections that could not be measured, and why; an older table of them stays."""
+    """Sections that failed, and why; their older tables stay."""
 
     @classmethod
     def load(cls, folder: Path) -> "Records":
-        """Read what a folder tells; nothing where it tells nothing."""
+        """Read the records of a folder; none if there is no file."""
         path = folder / FILE
         if not path.exists():
             return cls()
-        told = json.loads(path.read_text(encoding="utf-8"))
-        return cls(told["begun"], {name: Record(**each) for name, each in told["done"].items()}, told["failed"])
+        content = json.loads(path.read_text(encoding="utf-8"))
+        done = {name: Record(**record) for name, record in content["done"].items()}
+        return cls(content["begun"], done, content["failed"])
 
     def save(self, folder: Path) -> None:
-        """Write it; the file appears whole or not at all."""
-        whole = folder / f"{FILE}.part"
-        whole.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
-        whole.replace(folder / FILE)
+        """Write the records atomically."""
+        temporary = folder / f"{FILE}.part"
+        temporary.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
+        temporary.replace(folder / FILE)
 
     def is_done(self, name: str, size: str) -> bool:
-        """Tell whether the last run has measured a section at a size."""
+        """Return whether the last run has measured a section at a size."""
         record = self.done.get(name)
         return record is not None and record.size == size and record.at >= self.begun
 
 
-def now() -> str:
-    """Give the time, in UTC."""
+def get_time() -> str:
+    """Return the current time, in UTC."""
     return datetime.now(tz=UTC).isoformat(timespec="seconds")

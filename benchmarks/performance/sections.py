@@ -1,6 +1,6 @@
-"""One section in a process of its own: ``python -m benchmarks.performance.sections NAME SIZE FILE``.
+"""One section in a separate process: ``python -m benchmarks.performance.sections NAME SIZE FILE``.
 
-Its figures are printed as they come and are in the file when the section is complete.
+Its figures are printed as they are measured, and saved to the file when the section is complete.
 """
 
 import sys
@@ -29,7 +29,7 @@ SECTIONS = {
     "growth_folds": "growth",
     "growth_learners": "growth",
 }
-"""The module that has the section: it is imported only where it is run, since it may need what is not installed."""
+"""The module of each section, imported only when the section runs, since it may need libraries that are missing."""
 
 
 def measure(name: str, size: str, path: Path) -> None:
@@ -39,14 +39,14 @@ def measure(name: str, size: str, path: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="streamgauge-") as folder:
         for figure in section(SIZES[size], Path(folder)):
             figures.append(figure)
-            print(_told(figure), flush=True)
+            print(_format_figure(figure), flush=True)
     save(figures, path)
 
 
-def _told(figure: Figure) -> str:
+def _format_figure(figure: Figure) -> str:
     size = "" if figure.size is None else f" {figure.size:,}"
     accuracy = "" if figure.accuracy is None else f"  accuracy {figure.accuracy:.4f}"
-    return f"  {figure.subject + size:<48} {figure.system:<14} {figure.ns_per_row:>14,.1f} ns a row{accuracy}"
+    return f"  {figure.subject + size:<48} {figure.system:<14} {figure.ns_per_row:>14,.1f} ns per row{accuracy}"
 
 
 def main() -> None:

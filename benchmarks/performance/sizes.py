@@ -1,4 +1,4 @@
-"""How much is measured, at full size and at quick size."""
+"""Sizes of the measurements: full and quick."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ __all__ = ["SIZES", "Sizes"]
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much is measured, so that no section takes more than some three minutes of CPU, or twenty seconds."""
+    """Sizes such that no section takes more than about three minutes of CPU (full) or twenty seconds (quick)."""
 
     turns: int
-    """Of each race on RBF, on which the goals are; one less elsewhere."""
+    """Turns of each race on RBF, which has the goals; one less on other streams."""
     streams: tuple[str, ...]
     fold_streams: tuple[str, ...]
     n_rows: dict[str, int]
-    """Rows for each learner; those of the folds are the tree's."""
+    """Rows for each learner; the folds use those of the tree."""
     n_capymoa_rows: dict[str, int]
     exponents: tuple[int, ...]
     attributes: tuple[int, ...]
@@ -25,7 +25,7 @@ class Sizes:
     n_values: int
     n_file_rows: int
     limit: int
-    """Seconds of wall time after which a section is given up: a busy machine may take many times its CPU time."""
+    """Seconds of wall time after which a section is killed; a busy machine may take many times its CPU time."""
 
 
 SIZES = {

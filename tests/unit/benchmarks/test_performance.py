@@ -34,8 +34,8 @@ def test_the_page_says_which_goals_are_met_missed_and_not_measured(tmp_path):
 @pytest.mark.parametrize(
     ("record", "verdict"),
     [
-        (Record("quick", "", 9, 0.1, []), "open: too few rows to tell"),
-        (Record("full", "", 9, 1e9, []), "reached, to be repeated: the machine was busy"),
+        (Record("quick", "", 9, 0.1, []), "open: too few rows"),
+        (Record("full", "", 9, 1e9, []), "reached, but repeat: the machine was busy"),
     ],
 )
 def test_no_goal_is_met_by_few_rows_or_on_a_busy_machine(record, verdict, tmp_path):

@@ -1,4 +1,4 @@
-"""Which of the other systems can be had here; a section goes on without those that cannot."""
+"""Availability of the other systems; a section runs without those that are missing."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from peers import moa
 
-__all__ = ["CAPYMOA_FOLDER", "has"]
+__all__ = ["CAPYMOA_FOLDER", "is_available"]
 
 CAPYMOA = "capymoa==0.15.1"
 CAPYMOA_FOLDER = Path(__file__).resolve().parents[2] / ".cache" / "capymoa"
@@ -16,25 +16,25 @@ MODULES = {"River": "river", "scikit-learn": "sklearn", "stream-learn": "strlear
 
 
 @cache
-def has(system: str) -> bool:
-    """Tell whether a system can be run here; say once why it cannot."""
-    reason = _why_absent(system)
+def is_available(system: str) -> bool:
+    """Return whether a system can run here; print once why it cannot."""
+    reason = _explain_missing(system)
     if reason is not None:
         print(f"without {system}: {reason}", flush=True)
     return reason is None
 
 
-def _why_absent(system: str) -> str | None:
+def _explain_missing(system: str) -> str | None:
     if system == "MOA":
         return moa.explain_missing_jdk()
     if system == "CapyMOA":
-        return moa.explain_missing_jdk() or _why_no_capymoa()
+        return moa.explain_missing_jdk() or _install_capymoa()
     module = MODULES.get(system)
     return f"{module} is not installed" if module is not None and find_spec(module) is None else None
 
 
-def _why_no_capymoa() -> str | None:
-    """Install CapyMOA, once, without what it depends on, which its part used here does not need."""
+def _install_capymoa() -> str | None:
+    """Install CapyMOA once, without its dependencies, which are not needed here; return why it failed."""
     if not (CAPYMOA_FOLDER / "capymoa").exists():
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
         command += ["--target", str(CAPYMOA_FOLDER), CAPYMOA]
