@@ -40,7 +40,7 @@ def assert_same_bits(one, other):
 @pytest.mark.parametrize("test", ["all", "training", "held_out"])
 @pytest.mark.parametrize("scheme", [sg.Bootstrap, sg.CrossValidation, sg.Split])
 def test_the_batch_size_changes_no_bit(scheme, test):
-    stream = sg.RandomRBF(speed=0.001, n_rows=2100, seed=5)
+    stream = sg.RandomRBF(speed=0.001, n_rows=1400, seed=5)
     expected = run(stream, scheme=scheme(3, test=test), batch_size=65_536)
     for size in (77, 1024):
         assert_same_bits(expected, run(stream, scheme=scheme(3, test=test), batch_size=size))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamgauge import _native, learners
+from streamgauge import _native
 from streamgauge.checks import check_learner
 from streamgauge.checks.learners import sample_batch
 from streamgauge.errors import StreamgaugeError
@@ -22,7 +22,6 @@ from streamgauge.learners import (
     NoiseFilter,
     Perceptron,
     RandomGuess,
-    adapters,
 )
 from streamgauge.protocols import LearnerSpec
 from streamgauge.records import ABSTAINED, Attribute, Batch, Schema, Step
@@ -57,24 +56,12 @@ SPECS: list[LearnerSpec] = [
     HoeffdingAdaptiveTree(grace_period=20, tie_threshold=0.5, delta=0.5),
     ExtremelyFastDecisionTree(grace_period=20, tie_threshold=0.5, revision_period=10),
 ]
-CHECKED_ELSEWHERE = {
-    *("DriftReset", "LeveragingBagging", "OneVsRest", "OzaBag", "OzaBoost"),
-    *("AdaptiveRandomForest", "StreamingRandomPatches"),
-    *("AccuracyUpdatedEnsemble", "AccuracyWeightedEnsemble", "SEAEnsemble", "WeightedAgeingEnsemble"),
-    *("LearnppCDS", "LearnppNIE", "PretrainedModel", "Precomputed"),
-}
-"""Learners made of learners, or of none: see test_ensembles.py, test_forests.py, test_chunk_ensembles.py and so on."""
 
 
 def schema_of(n_numeric: int, n_classes: int, n_values: tuple[int, ...] = (), *, missing: bool = False) -> Schema:
     numeric = [Attribute(f"x{i}", missing=missing) for i in range(n_numeric)]
     nominal = [Attribute(f"n{i}", tuple(map(str, range(n))), missing) for i, n in enumerate(n_values)]
     return Schema((*numeric, *nominal), tuple(map(str, range(n_classes))))
-
-
-def test_every_native_learner_is_checked():
-    native = {spec.__class__.__name__ for spec in NATIVE}
-    assert native == set(learners.__all__) - CHECKED_ELSEWHERE - set(adapters.__all__)
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=str)
