@@ -20,7 +20,7 @@ __all__ = [
     "two_way_sequence",
 ]
 
-COSTS = -np.log1p(-STAKES) - STAKES
+STAKE_PENALTIES = -np.log1p(-STAKES) - STAKES
 
 MAX_NEWTON_STEPS = 200
 """Newton's method needs about a dozen."""
@@ -79,7 +79,7 @@ def _compute_log_e(
     total: NDArray[np.float64], squares: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the log e-value and its derivative with respect to the total."""
-    logs = STAKES * total[..., None] - COSTS * squares[..., None]
+    logs = STAKES * total[..., None] - STAKE_PENALTIES * squares[..., None]
     top = logs.max(axis=-1, keepdims=True)
     shares = np.exp(logs - top)
     whole = shares.sum(axis=-1)
@@ -98,7 +98,7 @@ def bernstein_radius(total_of_squares: ArrayLike, alpha: float) -> NDArray[np.fl
     threshold = math.log(2 / alpha)
     # Start from the radius of the smallest stake alone. The log e-value is convex in the total, so Newton's method does
     # not overshoot from above.
-    radius: NDArray[np.float64] = (threshold + math.log(len(STAKES)) + COSTS[-1] * squares) / STAKES[-1]
+    radius: NDArray[np.float64] = (threshold + math.log(len(STAKES)) + STAKE_PENALTIES[-1] * squares) / STAKES[-1]
     for _ in range(MAX_NEWTON_STEPS):
         log_e, slope = _compute_log_e(radius, squares)
         step = (log_e - threshold) / slope

@@ -15,7 +15,7 @@ from streamgauge.significance.fold_tests import double_ranks
 
 __all__ = ["Friedman", "critical_difference", "friedman", "mean_rank_p_values", "nemenyi_p_values", "ranks_of"]
 
-MAX_WAYS = 100_000
+MAX_RANKINGS = 100_000
 """The limit of rankings per stream that are enumerated for an exact p-value."""
 
 
@@ -127,13 +127,13 @@ def _compute_exact_p(ranks: NDArray[np.float64]) -> float | None:
     The distribution of the rank sums is built up stream by stream. Learners are exchangeable, so sums are kept sorted.
     """
     n, k = ranks.shape
-    if math.factorial(k) > MAX_WAYS:
+    if math.factorial(k) > MAX_RANKINGS:
         return None
     doubled = np.rint(2.0 * ranks).astype(np.int64)  # ties have halves
     chances = {(0,) * k: 1.0}
     for stream_ranks in doubled.tolist():
         orders = Counter(permutations(stream_ranks))
-        if len(chances) * len(orders) > MAX_WAYS:
+        if len(chances) * len(orders) > MAX_RANKINGS:
             return None
         after: defaultdict[tuple[int, ...], float] = defaultdict(float)
         for sums, chance in chances.items():
