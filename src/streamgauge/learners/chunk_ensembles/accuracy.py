@@ -5,10 +5,10 @@ import numpy as np
 from streamgauge.learners.chunk_ensembles.members import LEAST_ERROR, Builder, Chunk
 from streamgauge.learners.chunk_ensembles.pools import Pool
 
-__all__ = ["AccuracyUpdated", "AccuracyWeighted", "Streaming", "compute_guessing_error"]
+__all__ = ["AccuracyUpdated", "AccuracyWeighted", "SEAPool", "compute_guessing_error"]
 
 
-class Streaming(Pool):
+class SEAPool(Pool):
     """SEA: members of equal weight, one per chunk; the least accurate one is dropped."""
 
     def learn_chunk(self, chunk: Chunk) -> None:

@@ -7,7 +7,7 @@ from typing import ClassVar, get_args
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between, unknown_name
 from streamgauge.learners.adapters import as_spec
 from streamgauge.learners.bayes import NaiveBayes
-from streamgauge.learners.chunk_ensembles.accuracy import AccuracyUpdated, AccuracyWeighted, Streaming
+from streamgauge.learners.chunk_ensembles.accuracy import AccuracyUpdated, AccuracyWeighted, SEAPool
 from streamgauge.learners.chunk_ensembles.ageing import Ageing, AgeingWay, Weighting
 from streamgauge.learners.chunk_ensembles.chunk_learner import ChunkLearner, ChunkModel
 from streamgauge.learners.chunk_ensembles.imbalance import Bagged, Oversampled
@@ -87,7 +87,7 @@ class SEAEnsemble(_ChunkEnsemble):
     seed: int = 1
 
     def _build_model(self, builder: Builder, *_: object) -> ChunkModel:
-        return Streaming(builder, self.n_members)
+        return SEAPool(builder, self.n_members)
 
 
 @dataclass(frozen=True)
