@@ -18,7 +18,7 @@ from streamgauge.records.serialise import pack, unpack
 
 __all__ = ["DETECTORS", "Detection", "Watch", "as_detector", "detect", "format_alarms", "name_detectors"]
 
-SIZE = 32_768
+VALUES_PER_READ = 32_768
 """The number of values that are read at a time."""
 
 DETECTORS: dict[str, type] = {name: getattr(module, name) for module in (means, rates) for name in module.__all__}
@@ -228,7 +228,7 @@ def _split_array(source: object) -> Iterator[NDArray[np.float64]]:
     if values.ndim != 1:
         msg = f"a detector reads one column of values, not an array of shape {values.shape}"
         raise StreamgaugeError(msg)
-    return (values[start : start + SIZE] for start in range(0, len(values), SIZE))
+    return (values[start : start + VALUES_PER_READ] for start in range(0, len(values), VALUES_PER_READ))
 
 
 def _read_column(stream: Stream, column: str | int | None) -> Iterator[NDArray[np.float64]]:
@@ -247,7 +247,7 @@ def _read_column(stream: Stream, column: str | int | None) -> Iterator[NDArray[n
         known = f"numeric are {', '.join(numeric)}" if numeric else "no column is numeric"
         msg = f"column {names[index]} is nominal, but a detector needs numbers: {known}"
         raise StreamgaugeError(msg)
-    return (np.ascontiguousarray(batch.x[:, index]) for batch in stream.batches(SIZE))
+    return (np.ascontiguousarray(batch.x[:, index]) for batch in stream.batches(VALUES_PER_READ))
 
 
 def _read_numbers(path: Path) -> Iterator[NDArray[np.float64]]:
@@ -255,7 +255,7 @@ def _read_numbers(path: Path) -> Iterator[NDArray[np.float64]]:
     try:
         with path.open(encoding="utf-8") as file:
             lines = ((number, line.strip()) for number, line in enumerate(file, 1) if line.strip())
-            while block := list(islice(lines, SIZE)):
+            while block := list(islice(lines, VALUES_PER_READ)):
                 yield _parse_numbers(path, block)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error

@@ -18,7 +18,7 @@ from streamgauge.store import Condition, Store, is_store
 
 __all__ = ["ExperimentOutcome", "find_missing", "run"]
 
-PATIENCE = 1.0
+POLL_SECONDS = 1.0
 """Seconds between two checks whether other processes have finished what they claimed."""
 
 
@@ -242,7 +242,7 @@ class _Runner:
         else:
             run_in_processes(jobs, self._settings, self._receive, self._stopping, self._n_jobs)
         waited = 0.0
-        while self._busy and waited < PATIENCE and not self._stopping():
+        while self._busy and waited < POLL_SECONDS and not self._stopping():
             time.sleep(0.1)
             waited += 0.1
         self._outcome.interrupted = self._outcome.interrupted or self._stopping()

@@ -24,7 +24,7 @@ from streamgauge.records.serialise import unpack
 
 __all__ = ["BestEffort", "CheckpointPolicy", "ResumePoint", "as_policy", "identify_run"]
 
-DEFAULT_SECONDS = 30.0
+CHECKPOINT_SECONDS = 30.0
 """The time between two checkpoints, unless a number of rows is given."""
 
 
@@ -160,7 +160,7 @@ class CheckpointPolicy:
         if n_rows == n_last and self._best_effort is None:
             return True
         if self._every is None:
-            due = time.monotonic() - self._time >= DEFAULT_SECONDS
+            due = time.monotonic() - self._time >= CHECKPOINT_SECONDS
         else:
             due = n_rows - self._row >= self._every
         if due:
