@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from streamgauge._foreign import is_stream
 from streamgauge._format.text import count, join_words, to_text
-from streamgauge.drift import means, rates
+from streamgauge.drift import error_detectors, value_detectors
 from streamgauge.errors import EndlessStreamError, StreamgaugeError, unknown_name
 from streamgauge.protocols import DetectorSpec, Stream
 from streamgauge.records import DRIFT, WARNING
@@ -21,7 +21,9 @@ __all__ = ["DETECTORS", "Detection", "Watch", "as_detector", "detect", "format_a
 VALUES_PER_READ = 32_768
 """The number of values that are read at a time."""
 
-DETECTORS: dict[str, type] = {name: getattr(module, name) for module in (means, rates) for name in module.__all__}
+DETECTORS: dict[str, type] = {
+    name: getattr(module, name) for module in (value_detectors, error_detectors) for name in module.__all__
+}
 """The detectors by name."""
 
 
@@ -79,7 +81,7 @@ class Watch:
 
     Examples
     --------
-    >>> watch = Watch(means.PageHinkley(threshold=10))
+    >>> watch = Watch(value_detectors.PageHinkley(threshold=10))
     >>> watch.update(np.arange(500, 600), np.zeros(100))
     ([], [])
     >>> watch.update(np.arange(600, 620), np.ones(20))
@@ -123,7 +125,7 @@ def as_detector(thing: object) -> DetectorSpec:
     if isinstance(thing, str):
         if thing not in DETECTORS:
             raise unknown_name(kind="detector", name=thing, known=DETECTORS)
-        if DETECTORS[thing] is means.OfMean:
+        if DETECTORS[thing] is value_detectors.OfMean:
             msg = "OfMean needs a detector as its option, as in OfMean(PageHinkley())"
             raise StreamgaugeError(msg)
         thing = DETECTORS[thing]()
@@ -140,7 +142,7 @@ def name_detectors(detectors: object) -> dict[str, DetectorSpec]:
     --------
     >>> name_detectors("DDM")
     {'DDM(warning=2.0)': DDM(warning=2.0, drift=3.0, grace_period=30)}
-    >>> list(name_detectors({"quick": rates.FHDDM(width=25)}))
+    >>> list(name_detectors({"quick": error_detectors.FHDDM(width=25)}))
     ['quick']
     """
     if isinstance(detectors, Mapping):
@@ -176,7 +178,7 @@ def detect(
     >>> detect([0.0] * 100 + [1.0] * 100, "Adwin").alarms.tolist()
     [127, 159]
     >>> from streamgauge import SEA
-    >>> detect(SEA(n_rows=5000), means.Adwin(), column="a1").alarms.tolist()
+    >>> detect(SEA(n_rows=5000), value_detectors.Adwin(), column="a1").alarms.tolist()
     []
     """
     watch = Watch(as_detector(detector))
