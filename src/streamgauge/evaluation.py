@@ -15,7 +15,7 @@ from streamgauge._engine.collector import Progress, join_confusions, join_label_
 from streamgauge._engine.journal import Journal, Layout
 from streamgauge._engine.loop import Run, RunOptions
 from streamgauge._engine.planner import RowSourceSpec
-from streamgauge._engine.schedule import Score
+from streamgauge._engine.schedule import Score, check_score
 from streamgauge._engine.signals import catch_stop_signals
 from streamgauge._engine.source import RowSource, default_batch_size
 from streamgauge._foreign import adopt_scheme, adopt_stream, is_stream, needs_votes
@@ -102,6 +102,7 @@ class Evaluation:
             require_object(kind, part)
         self.stream: Stream = stream if is_stream(stream) and target is None else as_stream(stream, target=target)
         self.specs = name_learners(learners)
+        check_score(score)
         self.scheme, self.labelling, self.score, self.backend, self.seed = scheme, labelling, score, backend, seed
         self._stream, period = adopt_stream(self.stream), adopt_scheme(scheme).period
         default: Forgetting = Landmark() if period is None else Window(period[1])

@@ -18,7 +18,7 @@ from streamgauge.protocols import SchemeBase
 from streamgauge.records import NEVER, UNLABELLED, Arrivals, Batch
 from streamgauge.records.serialise import loading, pack_columns, unpack_columns
 
-__all__ = ["DelayBuffer", "LabelTotals", "Rearrangement", "Schedule", "Scheduler", "Score"]
+__all__ = ["DelayBuffer", "LabelTotals", "Rearrangement", "Schedule", "Scheduler", "Score", "check_score"]
 
 BEFORE, TEST, AFTER, INSERTED = range(4)
 NEVER_MOMENT = 4 * NEVER
@@ -28,6 +28,17 @@ T = TypeVar("T", bound=np.generic)
 Score = Literal["first", "last", "labelled"]
 """Which prediction of a row is scored: the one made when it arrived, the last one before its label arrived, or the
 first one of only those rows whose label arrives."""
+
+
+def check_score(score: str) -> None:
+    """Raise unless a way to score is known.
+
+    Examples
+    --------
+    >>> check_score("first")
+    """
+    if score not in get_args(Score):
+        raise unknown_name(kind="way to score", name=str(score), known=get_args(Score))
 
 
 @dataclass(frozen=True)
@@ -233,8 +244,6 @@ class Scheduler:
     """
 
     def __init__(self, scheme: SchemeBase, score: Score = "first") -> None:
-        if score not in get_args(Score):
-            raise unknown_name(kind="way to score", name=str(score), known=get_args(Score))
         self._scheme, self._score = scheme, score
         self._n_training = scheme.training if isinstance(scheme.training, int) else 0
         self._x: DelayBuffer[np.float64] = DelayBuffer(0.0)
