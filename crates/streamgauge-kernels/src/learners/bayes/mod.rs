@@ -275,3 +275,30 @@ impl<const V: usize> Models<V> {
         self.slots(model).filter(|(_, slot)| matches!(slot, Slot::Numeric(_))).count()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::randomness::{Draws, Purpose};
+
+    #[test]
+    fn the_majority_is_the_first_class_with_the_greatest_weight() {
+        let draws = Draws::new(1, Purpose::named("majority"), 0);
+        for n_classes in [2, 5] {
+            let (mut summary, mut weights) = (ModelSummary::new(0.0, ABSTAINED, 0.0, 0), vec![0.0; n_classes]);
+            for row in 0..1_000 {
+                let (label, weight) = (draws.below(2 * row, n_classes as u64) as usize, draws.below(2 * row + 1, 3));
+                weights[label] += 1.0 + weight as f64;
+                summary.count(label, weights[label], 1.0 + weight as f64);
+                let greatest = weights.iter().copied().fold(0.0, f64::max);
+                let first = weights.iter().position(|&weight| weight == greatest).map(|class| class as i32);
+                assert_eq!((Some(summary.majority), summary.max_weight), (first, greatest));
+                if n_classes == 2 {
+                    let mut set = summary;
+                    set.set_majority([weights[0], weights[1]]);
+                    assert_eq!((set.majority, set.max_weight), (summary.majority, summary.max_weight));
+                }
+            }
+        }
+    }
+}

@@ -121,7 +121,9 @@ mod tests {
     fn a_frozen_leaf_predicts_the_majority_of_plain_counts() {
         let draws = Draws::new(1, Purpose::named("frozen"), 0);
         let (mut frozen, mut plain) = (FrozenLeaves::new(3), vec![vec![0.0; 3]; 4]);
-        plain.iter().for_each(|weights| frozen.push(weights, ABSTAINED));
+        for weights in &plain {
+            frozen.push(weights, ABSTAINED);
+        }
         for row in 0..500 {
             let (leaf, label) = (draws.below(3 * row, 4) as usize, draws.below(3 * row + 1, 3) as usize);
             let weight = draws.below(3 * row + 2, 3) as f64;

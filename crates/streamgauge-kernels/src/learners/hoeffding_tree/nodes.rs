@@ -142,7 +142,7 @@ impl StepTable {
 #[derive(Debug, Clone)]
 pub(super) struct Nodes {
     steps: StepTable,
-    nodes: Vec<Node>,
+    entries: Vec<Node>,
     /// Whether all attributes are numbers and at most 16, so that there is a step table.
     has_steps: bool,
     /// The number of steps that a block of rows descends before each row is checked, in sixteenths.
@@ -162,7 +162,7 @@ impl Nodes {
     pub(super) fn empty(schema: &Schema, max_bytes: usize) -> Self {
         let has_steps = schema.n_attributes() <= MAX_VECTORS * LANES && schema.n_values.iter().all(|&n| n == 0);
         let max_capacity = max_bytes / STEP_MEMORY_SHARE / STEP_BYTES;
-        Self { steps: StepTable::default(), nodes: vec![], has_steps, sixteenth_steps: 0, max_capacity }
+        Self { steps: StepTable::default(), entries: vec![], has_steps, sixteenth_steps: 0, max_capacity }
     }
 
     /// Returns the size of the step table for `n` nodes: 0 if there is none.
@@ -172,22 +172,22 @@ impl Nodes {
     }
 
     fn push_leaf(&mut self, leaf: usize, depth: u32) {
-        let (node, n) = (self.nodes.len() as u32, self.nodes.len() + 1);
+        let (node, n) = (self.entries.len() as u32, self.entries.len() + 1);
         let (leaf, test) = (leaf as u32, Test::Which(1));
         let leaf_node = Node { leaf, depth, attribute: 0, first_child: node, heaviest_child: node, test };
-        grow_column(&mut self.nodes, n, leaf_node);
+        grow_column(&mut self.entries, n, leaf_node);
         self.update_step(node as usize);
     }
 
     /// Copies a node that has changed to the step table.
     fn update_step(&mut self, node: usize) {
-        let capacity = self.step_capacity(self.nodes.len());
+        let capacity = self.step_capacity(self.entries.len());
         if capacity < self.steps.leaves.len() {
             self.steps = StepTable::default();
         }
         if capacity > 0 {
             self.steps.grow(capacity);
-            self.steps.set(node, &self.nodes[node]);
+            self.steps.set(node, &self.entries[node]);
         }
     }
 
@@ -200,34 +200,34 @@ impl Nodes {
     pub fn set_capacity(&mut self, n_nodes: usize) {
         let capacity = self.step_capacity(n_nodes);
         self.steps.set_capacity(capacity);
-        set_capacity(&mut self.nodes, n_nodes);
+        set_capacity(&mut self.entries, n_nodes);
     }
 
     /// Returns all leaf nodes with their leaves.
     pub fn leaves(&self) -> impl Iterator<Item = (u32, usize)> {
-        (0..).zip(&self.nodes).filter(|(_, node)| node.leaf != SPLIT).map(|(i, node)| (i, node.leaf as usize))
+        (0..).zip(&self.entries).filter(|(_, node)| node.leaf != SPLIT).map(|(i, node)| (i, node.leaf as usize))
     }
 
     /// Sets the leaf of a leaf node.
     pub fn set_leaf(&mut self, node: u32, leaf: usize) {
-        self.nodes[node as usize].leaf = leaf as u32;
+        self.entries[node as usize].leaf = leaf as u32;
         self.update_step(node as usize);
     }
 
     /// Returns the number of nodes.
     pub fn len(&self) -> usize {
-        self.nodes.len()
+        self.entries.len()
     }
 
     /// Returns the greatest depth of a node; that of the root is 0.
     pub fn depth(&self) -> u32 {
-        self.nodes.iter().map(|node| node.depth).max().unwrap_or(0)
+        self.entries.iter().map(|node| node.depth).max().unwrap_or(0)
     }
 
     /// Returns the leaf of a node; `None` if it has split.
     #[inline(always)]
     pub fn leaf(&self, node: u32) -> Option<usize> {
-        let leaf = self.nodes[node as usize].leaf;
+        let leaf = self.entries[node as usize].leaf;
         if leaf == SPLIT { None } else { Some(leaf as usize) }
     }
 
@@ -235,14 +235,14 @@ impl Nodes {
     /// frozen or the node has split.
     pub fn find_leaves(&self, nodes: &[u32], leaves: &mut [u32]) {
         for (&node, leaf) in nodes.iter().zip(leaves) {
-            *leaf = self.nodes[node as usize].leaf;
+            *leaf = self.entries[node as usize].leaf;
         }
     }
 
     /// Turns a leaf node into a split node, with a child for each of the given leaves.
     pub fn split(&mut self, node: u32, attribute: usize, test: Test, leaves: &[usize], heaviest: usize) {
-        let first_child = self.nodes.len() as u32;
-        let depth = self.nodes[node as usize].depth + 1;
+        let first_child = self.entries.len() as u32;
+        let depth = self.entries[node as usize].depth + 1;
         self.set_test(node as usize, attribute as u32, test, first_child, first_child + heaviest as u32);
         for &leaf in leaves {
             self.push_leaf(leaf, depth);
@@ -250,15 +250,15 @@ impl Nodes {
     }
 
     fn set_test(&mut self, node: usize, attribute: u32, test: Test, first_child: u32, heaviest_child: u32) {
-        let Node { depth, .. } = self.nodes[node];
-        self.nodes[node] = Node { leaf: SPLIT, depth, attribute, first_child, heaviest_child, test };
+        let Node { depth, .. } = self.entries[node];
+        self.entries[node] = Node { leaf: SPLIT, depth, attribute, first_child, heaviest_child, test };
         self.update_step(node);
     }
 
     /// Returns the leaf node of a row below a node.
     #[inline(never)]
     pub fn route(&self, mut node: u32, x: &[f64]) -> u32 {
-        while self.nodes[node as usize].leaf == SPLIT {
+        while self.entries[node as usize].leaf == SPLIT {
             node = self.child(node, x);
         }
         node
@@ -267,7 +267,7 @@ impl Nodes {
     /// Returns the child of a split node for a row.
     #[inline(always)]
     pub fn child(&self, node: u32, x: &[f64]) -> u32 {
-        let Node { attribute, first_child, heaviest_child, test, .. } = self.nodes[node as usize];
+        let Node { attribute, first_child, heaviest_child, test, .. } = self.entries[node as usize];
         let value = x[attribute as usize];
         match test {
             _ if value.is_nan() => heaviest_child,
@@ -300,7 +300,7 @@ impl Nodes {
             let missing = if descended { missing } else { None }.unwrap_or(&[true; BLOCK]);
             for (i, (end, _)) in end_nodes.iter_mut().zip(missing).enumerate().filter(|(_, (_, missing))| **missing) {
                 *end = self.route(0, &x[i * d..(i + 1) * d]);
-                leaves[i % BLOCK] = self.nodes[*end as usize].leaf;
+                leaves[i % BLOCK] = self.entries[*end as usize].leaf;
             }
         }
     }
@@ -368,7 +368,7 @@ impl Nodes {
 
     /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
-        self.steps.n_bytes() + self.nodes.capacity() * size_of::<Node>()
+        self.steps.n_bytes() + self.entries.capacity() * size_of::<Node>()
     }
 }
 
@@ -465,7 +465,7 @@ mod tests {
     fn walk(nodes: &Nodes, x: &[f64]) -> u32 {
         let mut node = 0;
         while nodes.leaf(node).is_none() {
-            let Node { attribute, test, first_child, heaviest_child, .. } = nodes.nodes[node as usize];
+            let Node { attribute, test, first_child, heaviest_child, .. } = nodes.entries[node as usize];
             let Test::AtMost(threshold) = test else { unreachable!("all attributes are numbers") };
             let value = x[attribute as usize];
             node = match value {
@@ -534,7 +534,7 @@ mod tests {
         assert_eq!(loaded.route(0, &[0.6, 2.0]), tree().route(0, &[0.6, 2.0]));
         assert!(load(&bytes, 4).is_err() && load(&bytes, 6).is_err());
         let mut twice = tree();
-        twice.nodes[2].first_child = 3;
+        twice.entries[2].first_child = 3;
         let mut writer = Writer::new("nodes", 1);
         twice.save(&mut writer);
         assert!(load(&writer.finish(), 5).is_err());

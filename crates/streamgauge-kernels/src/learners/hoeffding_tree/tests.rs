@@ -71,7 +71,7 @@ fn with_limit<const V: usize>(schema: &Schema, options: Options) -> Options {
         return options;
     }
     let fits = |&max_bytes: &usize| HoeffdingTree::<V>::new_checked(schema.clone(), Options { max_bytes, ..options });
-    let least = (0..).map(|i| i * 512).find(|max_bytes| fits(max_bytes).is_ok()).unwrap();
+    let least = (0..1 << 20).step_by(512).find(|max_bytes| fits(max_bytes).is_ok()).unwrap();
     Options { max_bytes: least + least / 4, ..options }
 }
 

@@ -8,24 +8,24 @@ pub(in super::super) const NO_NODE: u32 = u32::MAX;
 impl Nodes {
     /// Returns the attribute of a node's test; `None` for a leaf.
     pub fn attribute(&self, node: u32) -> Option<usize> {
-        let split = self.nodes[node as usize].leaf == SPLIT;
-        split.then(|| self.nodes[node as usize].attribute as usize)
+        let split = self.entries[node as usize].leaf == SPLIT;
+        split.then(|| self.entries[node as usize].attribute as usize)
     }
 
     /// Adds a leaf without a parent, at the depth of a node; returns its index.
     pub fn push_root(&mut self, leaf: usize, node: u32) -> u32 {
-        self.push_leaf(leaf, self.nodes[node as usize].depth);
-        self.nodes.len() as u32 - 1
+        self.push_leaf(leaf, self.entries[node as usize].depth);
+        self.entries.len() as u32 - 1
     }
 
     /// Replaces the subtree of a node by that of another node.
     pub fn replace_subtree(&mut self, node: u32, other: u32) {
-        let depth = self.nodes[node as usize].depth;
-        let source = self.nodes[other as usize];
+        let depth = self.entries[node as usize].depth;
+        let source = self.entries[other as usize];
         let is_leaf = source.leaf != SPLIT;
         let heaviest_child = if is_leaf { node } else { source.heaviest_child };
         let first_child = if is_leaf { node } else { source.first_child };
-        self.nodes[node as usize] = Node { depth, first_child, heaviest_child, ..source };
+        self.entries[node as usize] = Node { depth, first_child, heaviest_child, ..source };
         self.update_step(node as usize);
     }
 
@@ -39,7 +39,7 @@ impl Nodes {
         let mut i = 0;
         while i < order.len() {
             let (old, depth) = (order[i] as usize, depths[i]);
-            let mut node = Node { depth, ..self.nodes[old] };
+            let mut node = Node { depth, ..self.entries[old] };
             let first_child = if node.leaf == SPLIT { order.len() } else { i } as u32;
             node.heaviest_child = node.heaviest_child - node.first_child + first_child;
             if node.leaf == SPLIT {
@@ -58,7 +58,7 @@ impl Nodes {
             i += 1;
         }
         let n = nodes.len();
-        (self.steps, self.nodes) = (StepTable::default(), nodes);
+        (self.steps, self.entries) = (StepTable::default(), nodes);
         self.set_capacity(n);
         (0..n).for_each(|node| self.update_step(node));
         (order, moved)
@@ -68,7 +68,7 @@ impl Nodes {
     pub fn count_reachable(&self) -> (u64, u64, u64) {
         let (mut n_nodes, mut n_leaves, mut deepest, mut stack) = (0, 0, 0, vec![(0_u32, 0)]);
         while let Some((node, depth)) = stack.pop() {
-            let Node { leaf, test, first_child: first, .. } = self.nodes[node as usize];
+            let Node { leaf, test, first_child: first, .. } = self.entries[node as usize];
             (n_nodes, deepest) = (n_nodes + 1, deepest.max(depth));
             if leaf == SPLIT {
                 stack.extend((first..first + Test::n_branches(test) as u32).map(|child| (child, depth + 1)));

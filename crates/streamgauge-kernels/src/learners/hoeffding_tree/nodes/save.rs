@@ -38,8 +38,8 @@ impl LeafClaims {
 impl Nodes {
     /// Writes all nodes.
     pub fn save(&self, writer: &mut Writer) {
-        writer.u64(self.nodes.len() as u64);
-        for node in &self.nodes {
+        writer.u64(self.entries.len() as u64);
+        for node in &self.entries {
             writer.u64(u64::from(node.leaf));
             if node.leaf != SPLIT {
                 continue;
@@ -117,12 +117,12 @@ impl Nodes {
         if first <= node || children.end > has_parent.len() || !children.contains(&heaviest) {
             return Err(reader.error("a node has invalid children"));
         }
-        let depth = self.nodes[node].depth + 1;
+        let depth = self.entries[node].depth + 1;
         for child in children {
             if std::mem::replace(&mut has_parent[child], true) {
                 return Err(reader.error("a node has two parents"));
             }
-            self.nodes[child].depth = depth;
+            self.entries[child].depth = depth;
         }
         self.set_test(node, attribute as u32, test, first as u32, heaviest as u32);
         Ok(())
