@@ -8,7 +8,7 @@ from pathlib import Path
 
 __all__ = ["Owner"]
 
-SILENCE = 600.0
+DEAD_AFTER_SECONDS = 600.0
 """Seconds without a sign of life after which a process on another machine counts as dead."""
 
 
@@ -22,7 +22,7 @@ class Owner:
         Name of its machine.
     pid
         Its process id.
-    born
+    started_at_ticks
         Its start time in clock ticks of the machine; distinguishes it from a later process with the same id.
 
     Examples
@@ -33,7 +33,7 @@ class Owner:
 
     host: str
     pid: int
-    born: int
+    started_at_ticks: int
 
     @classmethod
     def here(cls) -> "Owner":
@@ -43,14 +43,14 @@ class Owner:
     def is_alive(self, last_sign: float) -> bool:
         """Return whether the process lives; on another machine, whether it gave a sign of life recently."""
         if self.host != platform.node():
-            return time.time() - last_sign < SILENCE
+            return time.time() - last_sign < DEAD_AFTER_SECONDS
         try:
             os.kill(self.pid, 0)
         except ProcessLookupError:
             return False
         except PermissionError:
             pass  # it lives, and belongs to another user
-        return _find_start_time(self.pid) == self.born
+        return _find_start_time(self.pid) == self.started_at_ticks
 
 
 def _find_start_time(pid: int) -> int:

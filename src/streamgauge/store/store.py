@@ -128,7 +128,15 @@ class Store:
             catalogue.executemany(
                 "insert into claims values (?, ?, ?, ?, ?, ?, ?, 0)",
                 [
-                    (compute_cell_key(condition, name, spec), claim.run, label, owner.host, owner.pid, owner.born, now)
+                    (
+                        compute_cell_key(condition, name, spec),
+                        claim.run,
+                        label,
+                        owner.host,
+                        owner.pid,
+                        owner.started_at_ticks,
+                        now,
+                    )
                     for name, spec in free.items()
                 ],
             )

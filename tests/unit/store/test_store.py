@@ -17,7 +17,7 @@ import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
 from streamgauge.store import CATALOGUE, Claim, Condition, Filter, Request, Store, build_latex_table, export, is_store
 from streamgauge.store.merging import merge_runs, select_learners
-from streamgauge.store.owners import SILENCE, Owner
+from streamgauge.store.owners import DEAD_AFTER_SECONDS, Owner
 
 CONDITION = Condition("sea", "sea-1", "Bootstrap(k=2)", "AllLabels()")
 REQUEST = Request(("accuracy", "error"), ("Landmark()",))
@@ -89,15 +89,15 @@ def test_what_is_claimed_depends_on_learner_condition_and_what_is_asked(store, r
 def test_a_later_process_of_the_same_number_is_not_the_owner():
     here = Owner.here()
     assert here.is_alive(0.0)
-    if here.born:
-        assert not replace(here, born=here.born + 1).is_alive(0.0)
+    if here.started_at_ticks:
+        assert not replace(here, started_at_ticks=here.started_at_ticks + 1).is_alive(0.0)
     assert not Owner(here.host, 2**22 + 1, 1).is_alive(0.0)  # no system has that number
 
 
 def test_a_process_of_another_machine_lives_as_long_as_it_gives_signs():
     far = Owner("far away", 1, 1)
-    assert far.is_alive(time.time() - SILENCE / 2)
-    assert not far.is_alive(time.time() - SILENCE * 2)
+    assert far.is_alive(time.time() - DEAD_AFTER_SECONDS / 2)
+    assert not far.is_alive(time.time() - DEAD_AFTER_SECONDS * 2)
 
 
 def test_progress_is_seen_by_others(store):
