@@ -12,6 +12,7 @@ from typing import Any
 
 from papers.findings import Entry, Finding, Reproduction, Scale, Table
 from streamgauge import _native
+from streamgauge._format.text import describe_platform
 from streamgauge.streams.output_files import replace_atomically
 
 __all__ = ["build_page", "write", "write_index"]
@@ -128,5 +129,5 @@ def _build_manifest(
         "notes": list(finding.notes),
         "picture": None if picture is None else picture.name,
         "versions": {"python": platform.python_version(), **{package: version(package) for package in packages}},
-        "machine": {"platform": platform.platform(), "instruction_set": _native.instruction_set()},
+        "machine": {"platform": describe_platform(), "instruction_set": _native.instruction_set()},
     }

@@ -1,1 +1,1 @@
-"""What a release must pass before it goes out: ``make check-release``."""
+"""Checks that a release must pass: ``make check-release``."""
