@@ -90,7 +90,7 @@ def command(  # noqa: PLR0913
     if check:
         _list_missing(experiment, folder, as_json=as_json)
         return 0
-    print_detail(f"{experiment.n_cells} evaluations into {folder}")
+    print_detail(f"{experiment.n_evaluations} evaluations into {folder}")
     with serve_page(folder, enabled=watch):
         outcome = run(
             experiment,
@@ -125,16 +125,26 @@ def _list_missing(experiment: "Experiment", folder: Path, *, as_json: bool) -> N
     n_missing = sum(len(learners) for _, learners in runs)
     if as_json:
         rows = [{"run": str(condition), "learners": learners} for condition, learners in runs]
-        print_json({"folder": str(folder), "n_cells": experiment.n_cells, "n_missing": n_missing, "missing": rows})
+        print_json(
+            {"folder": str(folder), "n_cells": experiment.n_evaluations, "n_missing": n_missing, "missing": rows}
+        )
         return
     for condition, learners in runs:
         click.echo(f"{condition}: {', '.join(learners)}")
-    print_note(f"{n_missing} of {experiment.n_cells} evaluations are missing in {folder}")
+    print_note(f"{n_missing} of {experiment.n_evaluations} evaluations are missing in {folder}")
 
 
 def _show(experiment: "Experiment", outcome: "ExperimentOutcome", *, as_json: bool) -> None:
     if as_json:
-        print_json({**asdict(outcome), "folder": str(outcome.folder), "complete": outcome.complete})
+        fields = asdict(outcome)
+        print_json(
+            {
+                "folder": str(fields.pop("folder")),
+                "n_cells": fields.pop("n_evaluations"),
+                **fields,
+                "complete": outcome.complete,
+            }
+        )
         return
     from streamgauge.cli.results import build_table  # noqa: PLC0415
     from streamgauge.store import Filter, Store  # noqa: PLC0415
@@ -148,7 +158,7 @@ def _show(experiment: "Experiment", outcome: "ExperimentOutcome", *, as_json: bo
     for failure in outcome.failures:
         print_note(f"failed: {failure}")
     print_note(
-        f"{outcome.n_cells} evaluations: {outcome.n_finished} finished now, {outcome.n_done} done before,"
+        f"{outcome.n_evaluations} evaluations: {outcome.n_finished} finished now, {outcome.n_done} done before,"
         f" {outcome.n_failed} failed" + ("; stopped: run the same command to continue" if outcome.interrupted else "")
     )
     print_note(f"results: {outcome.folder}; see 'streamgauge results {outcome.folder}'")

@@ -27,7 +27,7 @@ class RunCheckpoints:
         Name of the run, a digest of what it does.
     every
         Rows between checkpoints; None for about every 30 seconds, 0 for none.
-    since
+    ignore_before
         Ignore checkpoints written before this time, in seconds of `time.time`; None ignores none.
 
     Examples
@@ -42,13 +42,15 @@ class RunCheckpoints:
     folder: Path
     run: str
     every: int | None = None
-    since: float | None = None
+    ignore_before: float | None = None
 
     @property
     def exist(self) -> bool:
         """Whether an earlier attempt left a checkpoint to resume from."""
-        find_newest = self._folder.list_newest_first()[:1]
-        return self.every != 0 and any(self.since is None or path.stat().st_mtime >= self.since for path in find_newest)
+        newest = self._folder.list_newest_first()[:1]
+        return self.every != 0 and any(
+            self.ignore_before is None or path.stat().st_mtime >= self.ignore_before for path in newest
+        )
 
     def make_policy(self, stream: Stream, warn: Callable[[str], object]) -> CheckpointPolicy | None:
         """Return how checkpoints are written; None for a live stream, which drops its rows at each checkpoint.

@@ -38,7 +38,7 @@ def show_progress(experiment: Experiment, *, shown: bool | None) -> Iterator[Cal
     from rich.console import Console  # noqa: PLC0415  (slow to import)
 
     console = Console(stderr=True)
-    n_jobs = experiment.n_cells // len(experiment.learners)
+    n_jobs = experiment.n_evaluations // len(experiment.learners)
     if console.is_terminal:
         with _show_bars(experiment.name, n_jobs, console) as show:
             yield show

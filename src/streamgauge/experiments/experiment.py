@@ -140,7 +140,7 @@ class Experiment:
     ...     learners={"bayes": "NaiveBayes", "last": "NoChange"},
     ...     seeds=(1, 2),
     ... )
-    >>> experiment.n_cells
+    >>> experiment.n_evaluations
     4
     """
 
@@ -182,7 +182,7 @@ class Experiment:
             yield Job(experiment=self, name=sample.stream_name, source=sample, scheme=scheme, labelling=None, seed=seed)
 
     @property
-    def n_cells(self) -> int:
+    def n_evaluations(self) -> int:
         """Number of evaluations of a learner."""
         n_conditions = len(self.streams) * len(self.labellings) + len(self.samples)
         return n_conditions * len(self.schemes) * len(self.seeds) * len(self.learners)

@@ -60,7 +60,7 @@ class Settings:
 
     folder: str
     threads: int = 1
-    since: float | None = None
+    ignore_results_before: float | None = None
     together: bool = False
     checkpoint_every: int | None = None
 
@@ -91,7 +91,7 @@ def run_job(index: int, job: Job, settings: Settings, report: Callable[[Event], 
             job.describe_learners(),
             job.make_request(),
             experiment=job.experiment.name,
-            since=settings.since,
+            ignore_results_before=settings.ignore_results_before,
             together=settings.together,
         )
     except (StreamgaugeError, OSError) as error:
@@ -166,7 +166,9 @@ class _ClaimedJob:
 
     @property
     def _checkpoints(self) -> RunCheckpoints:
-        return RunCheckpoints(self._folder, self.claim.run, self.settings.checkpoint_every, self.settings.since)
+        return RunCheckpoints(
+            self._folder, self.claim.run, self.settings.checkpoint_every, self.settings.ignore_results_before
+        )
 
     def _evaluate_or_resume(self, opened: OpenedStream) -> Results:
         """Resume from a checkpoint if there is one; if that fails, start from the first row."""

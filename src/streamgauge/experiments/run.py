@@ -30,7 +30,7 @@ class ExperimentOutcome:
     ----------
     folder
         Folder of the results.
-    n_cells
+    n_evaluations
         Number of evaluations of a learner in the experiment.
     n_done
         How many of them were done before, or by other processes meanwhile.
@@ -43,12 +43,12 @@ class ExperimentOutcome:
 
     Examples
     --------
-    >>> ExperimentOutcome(Path("results"), n_cells=4, n_done=1, n_finished=3).complete
+    >>> ExperimentOutcome(Path("results"), n_evaluations=4, n_done=1, n_finished=3).complete
     True
     """
 
     folder: Path
-    n_cells: int = 0
+    n_evaluations: int = 0
     n_done: int = 0
     n_finished: int = 0
     n_failed: int = 0
@@ -58,7 +58,7 @@ class ExperimentOutcome:
     @property
     def complete(self) -> bool:
         """Whether all evaluations are done."""
-        return self.n_done + self.n_finished == self.n_cells
+        return self.n_done + self.n_finished == self.n_evaluations
 
     def note(self, event: Event) -> None:
         """Count the evaluations of a job that ended."""
@@ -129,14 +129,14 @@ def run(
     experiment, folder = _resolve(experiment, folder)
     n_learners = len(experiment.learners)
     store = Store(folder, new=True)
-    since = time.time() if again else None
+    ignore_results_before = time.time() if again else None
     cores = _count_cores()
-    outcome = ExperimentOutcome(folder, n_cells=experiment.n_cells)
+    outcome = ExperimentOutcome(folder, n_evaluations=experiment.n_evaluations)
     with show_progress(experiment, shown=progress) as show, catch_stop_signals() as stopping:
         listeners: tuple[Callable[[Event], object], ...] = (show,) if on_event is None else (show, on_event)
         jobs = []
         for index, job in enumerate(_add_fingerprints(experiment.list_jobs())):
-            if _is_missing(job, store, since):
+            if _is_missing(job, store, ignore_results_before):
                 jobs.append((index, job))
                 continue
             outcome.n_done += n_learners
@@ -146,7 +146,7 @@ def run(
         settings = Settings(
             folder=str(folder),
             threads=max(1, cores // n),
-            since=since,
+            ignore_results_before=ignore_results_before,
             together=together,
             checkpoint_every=experiment.checkpoint_every if checkpoint_every is None else checkpoint_every,
         )
@@ -209,10 +209,12 @@ def _add_fingerprints(jobs: Iterable[Job]) -> Iterator[Job]:
         yield replace(job, fingerprint=fingerprints[key])
 
 
-def _is_missing(job: Job, store: Store, since: float | None) -> bool:
+def _is_missing(job: Job, store: Store, ignore_results_before: float | None) -> bool:
     if not job.fingerprint:
         return True
-    return bool(store.find_missing(job.make_condition(), job.describe_learners(), job.make_request(), since))
+    return bool(
+        store.find_missing(job.make_condition(), job.describe_learners(), job.make_request(), ignore_results_before)
+    )
 
 
 class _Runner:

@@ -41,7 +41,7 @@ def read(path: Path | str, *, rows: int | None = None) -> Experiment:
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "small.toml"
     >>> _ = path.write_text('rows = 1000\nstreams = ["SEA"]\nlearners = ["NaiveBayes", "NoChange"]\n')
-    >>> read(path).n_cells
+    >>> read(path).n_evaluations
     2
     >>> _ = path.write_text('rows = 1000\nstreams = ["SEA"]\nlearners = ["NaiveBays"]\n')
     >>> read(path)  # doctest: +ELLIPSIS

@@ -71,7 +71,7 @@ def drop_dead_claims(catalogue: sqlite3.Connection) -> None:
 
 
 def find_finished_cells(
-    catalogue: sqlite3.Connection, condition: Condition, request: Request, since: float | None
+    catalogue: sqlite3.Connection, condition: Condition, request: Request, ignore_results_before: float | None
 ) -> set[tuple[str, str]]:
     """Return name and spec of the learners whose results under a condition cover a request."""
     cells = catalogue.execute(
@@ -83,7 +83,10 @@ def find_finished_cells(
         (cell["learner"], cell["spec"])
         for cell in cells
         if Request.from_json(cell["asked"]).covers(request)
-        and (since is None or datetime.fromisoformat(cell["finished_at"]).timestamp() >= since)
+        and (
+            ignore_results_before is None
+            or datetime.fromisoformat(cell["finished_at"]).timestamp() >= ignore_results_before
+        )
     }
 
 

@@ -75,7 +75,11 @@ class Store:
         return self.folder / "runs" / f"run={run}"
 
     def find_missing(
-        self, condition: Condition, learners: Mapping[str, str], request: Request, since: float | None = None
+        self,
+        condition: Condition,
+        learners: Mapping[str, str],
+        request: Request,
+        ignore_results_before: float | None = None,
     ) -> list[str]:
         """Return the learners that still have to be evaluated under a condition.
 
@@ -83,11 +87,11 @@ class Store:
         ----------
         condition, learners, request
             What is wanted; the learners as in `Claim`.
-        since
+        ignore_results_before
             Ignore what was finished before this time, in seconds of `time.time`; None ignores nothing.
         """
         with connect(self._path) as catalogue:
-            finished = find_finished_cells(catalogue, condition, request, since)
+            finished = find_finished_cells(catalogue, condition, request, ignore_results_before)
         return [name for name, spec in learners.items() if (name, spec) not in finished]
 
     def claim(
@@ -97,7 +101,7 @@ class Store:
         request: Request,
         *,
         experiment: str = "",
-        since: float | None = None,
+        ignore_results_before: float | None = None,
         together: bool = False,
     ) -> "Claim | str":
         """Claim the missing part of a run; "done" if nothing is missing, "busy" if others have claimed it.
@@ -106,7 +110,7 @@ class Store:
         """
         with connect(self._path) as catalogue, write(catalogue):
             drop_dead_claims(catalogue)
-            finished = find_finished_cells(catalogue, condition, request, since)
+            finished = find_finished_cells(catalogue, condition, request, ignore_results_before)
             missing = {name: spec for name, spec in learners.items() if (name, spec) not in finished}
             if together and missing:
                 missing = dict(learners)

@@ -57,7 +57,7 @@ def test_an_experiment_is_all_combinations(tmp_path):
     experiment = changed(tmp_path, schemes='schemes = ["Bootstrap(2)", "Prequential"]')
     jobs = list(experiment.list_jobs())
     assert len(jobs) == 2 * 2 * 2
-    assert experiment.n_cells == 16
+    assert experiment.n_evaluations == 16
     assert len({job.make_condition().key for job in jobs}) == len(jobs)
 
 
@@ -225,7 +225,7 @@ def test_an_endless_stream_needs_rows(tmp_path):
 def test_what_is_finished_is_not_run_again(tmp_path):
     experiment = changed(tmp_path)
     first = run(experiment, tmp_path / "found", n_jobs=1)
-    assert (first.n_cells, first.n_finished, first.n_done) == (8, 8, 0)
+    assert (first.n_evaluations, first.n_finished, first.n_done) == (8, 8, 0)
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "found" / "runs").rglob("*")}
     again = run(experiment, tmp_path / "found", n_jobs=1)
     assert (again.n_finished, again.n_done, again.complete) == (0, 8, True)
@@ -340,7 +340,7 @@ def test_a_grid_of_samples_is_every_balance_with_every_labelled_fraction(rare):
         labelled = [0.1, 1.0]
     """
     experiment = read(written(rare.parent, text))
-    assert experiment.n_cells == 3 * 2 * 2
+    assert experiment.n_evaluations == 3 * 2 * 2
     folder = rare.parent / "found"
     outcome = run(experiment, folder, n_jobs=1)
     assert outcome.complete, outcome.failures

@@ -83,7 +83,7 @@ def test_what_is_claimed_depends_on_learner_condition_and_what_is_asked(store, r
     assert store.find_missing(CONDITION, LEARNERS, more) == list(LEARNERS)
     assert store.find_missing(CONDITION, {"bayes": "NaiveBayes(other)"}, REQUEST) == ["bayes"]
     assert store.find_missing(replace(CONDITION, fingerprint="sea-2"), LEARNERS, REQUEST) == list(LEARNERS)
-    assert store.find_missing(CONDITION, LEARNERS, REQUEST, since=time.time() + 60) == list(LEARNERS)
+    assert store.find_missing(CONDITION, LEARNERS, REQUEST, ignore_results_before=time.time() + 60) == list(LEARNERS)
 
 
 def test_a_later_process_of_the_same_number_is_not_the_owner():
