@@ -20,7 +20,7 @@ from streamgauge.measures import OfClass
 from streamgauge.protocols import LearnerSpec
 from streamgauge.schemes import Pretrained
 from streamgauge.streams import Balance, File, load, open_test, sample, shuffle
-from streamgauge.streams.sampling import Sample
+from streamgauge.streams.sampling import SampleFiles
 from streamgauge.streams.sampling.sample_plan import plan_sample
 
 __all__ = ["GRID", "SAMPLING", "find_grid", "find_sampling"]
@@ -140,7 +140,7 @@ def _evaluate_grid(
     return {"cells": cells, "positives": positives, "negatives": negatives}
 
 
-def _evaluate(drawn: Sample, seed: int, backend: Backend) -> Iterator[dict[str, Any]]:
+def _evaluate(drawn: SampleFiles, seed: int, backend: Backend) -> Iterator[dict[str, Any]]:
     """Evaluate the learners on one sample; yield the measures of each."""
     stream, hidden = open_test(drawn.test.parent)
     (positive,) = drawn.plan.groups[0].classes

@@ -12,7 +12,7 @@ import pytest
 
 from streamgauge.cli.main import cli
 from streamgauge.errors import StreamgaugeError
-from streamgauge.experiments import Event, Experiment, Sample, Source, read, run
+from streamgauge.experiments import Event, Experiment, SampleSource, Source, read, run
 from streamgauge.serve.run_folders import Library
 
 MODELS = """
@@ -166,7 +166,7 @@ def test_what_cannot_be_saved_runs_without_checkpoints_and_says_so(file: Path) -
 def test_a_sample_continues_although_it_is_drawn_into_another_folder(tmp_path: Path) -> None:
     rows = "".join(f"{i % 13},{i * 7 % 11},{'yes' if i % 5 == 0 else 'no'}\n" for i in range(6_000))
     (tmp_path / "rare.csv").write_text("a,b,kind\n" + rows)
-    sample = Sample("rare", str(tmp_path / "rare.csv"), training_positives=50, training_balance=1.0, labelled=0.5)
+    sample = SampleSource("rare", str(tmp_path / "rare.csv"), training_positives=50, training_balance=1.0, labelled=0.5)
     experiment = Experiment("rare", learners={"bayes": "NaiveBayes"}, samples=(sample,), every=100, resources=False)
     experiment = replace(experiment, checkpoint_every=500)
     interrupted(experiment, tmp_path / "found")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from streamgauge._engine.journal import JournalReader
-from streamgauge.store import Claim, Condition, Request, Store
+from streamgauge.store import Claim, Condition, Store, WantedResults
 
 RUN = ["evaluate", "--stream", "SEA(noise=0.1)", "--rows", "400000", "--learner", "HoeffdingTree", "--learner"]
 RUN += ["NaiveBayes", "--scheme", "Bootstrap(3)", "--forgetting", "AdwinWindow", "--forgetting", "Window(1000)"]
@@ -107,7 +107,7 @@ def test_a_run_that_was_killed_is_dead(tmp_path: Path) -> None:
 
 
 CONDITION = Condition("sea", "sea-1", "Bootstrap(k=2)", "AllLabels()")
-REQUEST = Request(("accuracy", "error"), ("Landmark()",))
+REQUEST = WantedResults(("accuracy", "error"), ("Landmark()",))
 LEARNERS = {"bayes": "NaiveBayes()", "last": "NoChange()"}
 
 
@@ -125,9 +125,9 @@ def claimed(store, condition=CONDITION, learners=LEARNERS, **options):
 def test_the_claims_of_a_process_that_died_are_void(store):
     code = (
         "import os, sys\n"
-        "from streamgauge.store import Condition, Request, Store\n"
+        "from streamgauge.store import Condition, Store, WantedResults\n"
         "store = Store(sys.argv[1])\n"
-        "asked = Request(('accuracy', 'error'), ('Landmark()',))\n"
+        "asked = WantedResults(('accuracy', 'error'), ('Landmark()',))\n"
         "store.claim(Condition('sea', 'sea-1', 'Bootstrap(k=2)', 'AllLabels()'), {'last': 'NoChange()'}, asked)\n"
         "assert len(store.running()) == 1\n"
         "os._exit(0)\n"

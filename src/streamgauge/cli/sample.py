@@ -11,7 +11,7 @@ from streamgauge.errors import StreamgaugeError
 
 if TYPE_CHECKING:
     from streamgauge.streams import Balance, Distribution
-    from streamgauge.streams.sampling import Sample
+    from streamgauge.streams.sampling import SampleFiles
 
 __all__ = ["command"]
 
@@ -23,8 +23,12 @@ __all__ = ["command"]
 @click.option("--test-balance", type=float, help="Positives per negative in the test set.")
 @click.option("--positive", help="Class that counts as positive.  [default: the rarer of two]")
 @click.option("--training-rows", type=int, help="Number of rows in the training set, for any number of classes.")
-@click.option("--training-share", multiple=True, metavar="CLASS=SHARE", help="Share of a class in the training set.")
-@click.option("--test-share", multiple=True, metavar="CLASS=SHARE", help="Share of a class in the test set.")
+@click.option(
+    "--training-share", multiple=True, metavar="CLASS=SHARE", help="Share of a class in the training set; repeatable."
+)
+@click.option(
+    "--test-share", multiple=True, metavar="CLASS=SHARE", help="Share of a class in the test set; repeatable."
+)
 @click.option("--labelled", type=float, default=1.0, show_default=True, help="Fraction of test rows with a label.")
 @click.option("--features", help="Attributes to keep, by name or position, separated by commas.  [default: all]")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the draw.")
@@ -35,7 +39,9 @@ __all__ = ["command"]
     help="Format of the sample: arff, csv, tsv (also .gz or .zst) or parquet.  [default: as INPUT]",
 )
 @click.option(
-    "--index", type=click.Path(path_type=Path), help="Folder of index files: read if present, otherwise written."
+    "--index",
+    type=click.Path(path_type=Path),
+    help="Folder of index files: read if present, otherwise written. An index saves the first pass next time.",
 )
 @click.option("--recipe", type=click.Path(path_type=Path), help="Draw the sample described by this recipe.json again.")
 @add_output_options
@@ -43,8 +49,8 @@ def command(*, out: Path, recipe: Path | None, as_json: bool, **options: Any) ->
     """Draw a training set and a test set from INPUT, with exact counts, in two passes.
 
     A balance is the number of positives per negative. The test set is drawn from the rows that the training set
-    leaves; if there are too few negatives for its balance, it has fewer positives. Labels that --labelled hides are
-    written to test.truth.csv. With --recipe, INPUT is needed only if the file has moved.
+    leaves; if there are too few negatives for its balance, positives are left out until the balance fits. Labels that
+    --labelled hides are written to test.truth.csv. With --recipe, INPUT is needed only if the file has moved.
 
     \b
     Examples:
@@ -108,7 +114,7 @@ def _parse_shares(texts: tuple[str, ...]) -> dict[str, float] | None:
     return shares or None
 
 
-def _show(drawn: "Sample", *, as_json: bool) -> None:
+def _show(drawn: "SampleFiles", *, as_json: bool) -> None:
     plan = drawn.plan
     files = {"training": drawn.training, "test": drawn.test, "truth": drawn.truth, "recipe": drawn.recipe}
     if as_json:

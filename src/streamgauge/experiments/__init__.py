@@ -4,7 +4,7 @@ from streamgauge.experiments.experiment import Experiment
 from streamgauge.experiments.jobs import Event
 from streamgauge.experiments.ready import READY, get_ready_path
 from streamgauge.experiments.run import ExperimentOutcome, find_missing, run
-from streamgauge.experiments.stream_sources import Sample, Source
+from streamgauge.experiments.stream_sources import SampleSource, Source
 from streamgauge.experiments.toml_reader import read, read_out_folder
 
 __all__ = [
@@ -12,7 +12,7 @@ __all__ = [
     "Event",
     "Experiment",
     "ExperimentOutcome",
-    "Sample",
+    "SampleSource",
     "Source",
     "find_missing",
     "get_ready_path",

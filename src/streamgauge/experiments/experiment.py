@@ -10,14 +10,14 @@ from streamgauge._foreign import adopt_scheme
 from streamgauge._format.text import to_text
 from streamgauge.drift import name_detectors
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.experiments.stream_sources import Sample, Source
+from streamgauge.experiments.stream_sources import SampleSource, Source
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.learners import as_spec
 from streamgauge.measures import measure
 from streamgauge.names import FAMILIES, make
 from streamgauge.protocols import DetectorSpec, Forgetting, LearnerSpec, Scheme
 from streamgauge.schemes.wrapping import require_scheme
-from streamgauge.store import Condition, Request
+from streamgauge.store import Condition, WantedResults
 
 __all__ = ["MAKERS", "Experiment", "Job"]
 
@@ -72,7 +72,7 @@ class Job:
 
     experiment: "Experiment"
     name: str
-    source: Source | Sample
+    source: Source | SampleSource
     scheme: object
     labelling: object
     seed: int
@@ -85,7 +85,9 @@ class Job:
             stream=self.name,
             fingerprint=self.fingerprint or source.compute_fingerprint(self.seed),
             scheme=to_text(_make_scheme(self.scheme)),
-            labelling=source.labelling_name if isinstance(source, Sample) else to_text(_make_labelling(self.labelling)),
+            labelling=source.labelling_name
+            if isinstance(source, SampleSource)
+            else to_text(_make_labelling(self.labelling)),
             score=own.score,
             seed=self.seed,
             rows=own.rows if source.rows is None else source.rows,
@@ -98,7 +100,7 @@ class Job:
         """Return the learners by name, each as a text of everything that decides what it does."""
         return {name: f"{to_text(spec)} seed {spec.seed}" for name, spec in self.experiment.make_learners().items()}
 
-    def make_request(self) -> Request:
+    def make_request(self) -> WantedResults:
         """Return what the results must hold."""
         return self.experiment.make_request(_make_scheme(self.scheme))
 
@@ -147,7 +149,7 @@ class Experiment:
     name: str
     streams: Mapping[str, Source] = field(default_factory=dict)
     learners: Mapping[str, object] = field(default_factory=dict)
-    samples: tuple[Sample, ...] = ()
+    samples: tuple[SampleSource, ...] = ()
     schemes: tuple[object, ...] = ("Prequential",)
     labellings: tuple[object, ...] = ("AllLabels",)
     seeds: tuple[int, ...] = (1,)
@@ -201,9 +203,9 @@ class Experiment:
         """Return the detectors by name."""
         return name_detectors([_make_detector(thing) for thing in self.detectors])
 
-    def make_request(self, scheme: Scheme) -> Request:
+    def make_request(self, scheme: Scheme) -> WantedResults:
         """Return what the results of a run must hold."""
-        return Request(
+        return WantedResults(
             measures=tuple(measure(thing).name for thing in self.measures),  # type: ignore[arg-type]
             forgettings=tuple(to_text(forgetting) for forgetting in self.make_forgettings(scheme)),
             detectors=tuple(self.make_detectors()),

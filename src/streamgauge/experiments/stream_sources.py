@@ -17,7 +17,7 @@ from streamgauge.schemes import Pretrained
 from streamgauge.streams import DATASETS, Balance, File, as_stream, open_test, sample
 from streamgauge.streams import load as load_dataset
 
-__all__ = ["OpenedStream", "Sample", "Source", "import_object"]
+__all__ = ["OpenedStream", "SampleSource", "Source", "import_object"]
 
 SEED = "{seed}"
 """Placeholder for the seed of the run in the text of a stream."""
@@ -115,7 +115,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Sample:
+class SampleSource:
     """A sample of a file: a training set that is learnt first, and a test set with a part of its labels.
 
     Parameters
@@ -137,7 +137,7 @@ class Sample:
 
     Examples
     --------
-    >>> skin = Sample("skin", "skin.arff", training_positives=100, test_balance=0.1, labelled=0.05)
+    >>> skin = SampleSource("skin", "skin.arff", training_positives=100, test_balance=0.1, labelled=0.05)
     >>> skin.stream_name, skin.labelling_name
     ('skin, balance 0.1', 'labelled 0.05')
     """

@@ -8,7 +8,7 @@ from typing import Any
 
 from streamgauge.errors import unknown_name
 from streamgauge.experiments.experiment import MAKERS, Experiment
-from streamgauge.experiments.stream_sources import Sample, Source, import_object
+from streamgauge.experiments.stream_sources import SampleSource, Source, import_object
 from streamgauge.experiments.toml_positions import KeyPath
 from streamgauge.experiments.toml_tables import Document, Table, read_document
 from streamgauge.streams import File
@@ -206,18 +206,18 @@ def _read_source(document: Document, path: KeyPath, value: object, folder: Path)
     return Source(file if text is None else text, table.read_integer("rows"), reading, folder)
 
 
-def _read_samples(root: Table, folder: Path, rows: int | None) -> tuple[Sample, ...]:
+def _read_samples(root: Table, folder: Path, rows: int | None) -> tuple[SampleSource, ...]:
     tables = root.data.get("samples", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         root.add_error("samples", "samples are written as [[samples]], each with a file and the balances to draw")
         return ()
-    samples: list[Sample] = []
+    samples: list[SampleSource] = []
     for i in range(len(tables)):
         samples += _read_sample_grid(root.get_table("samples").get_table(i), folder, rows)
     return tuple(samples)
 
 
-def _read_sample_grid(table: Table, folder: Path, rows: int | None) -> list[Sample]:
+def _read_sample_grid(table: Table, folder: Path, rows: int | None) -> list[SampleSource]:
     """Return the samples of all combinations of balances and labelled fractions."""
     table.check_keys("key of a sample", (*SAMPLE_KEYS, *READING))
     file = table.read_text("file")
@@ -235,7 +235,7 @@ def _read_sample_grid(table: Table, folder: Path, rows: int | None) -> list[Samp
     }
     axes = {key: table.read_numbers(key) for key in ("training_balance", "test_balance", "labelled")}
     given: dict[str, list[Any]] = {key: numbers for key, numbers in axes.items() if key in table.data}
-    samples = [Sample(**fixed, **dict(zip(given, point, strict=True))) for point in product(*given.values())]
+    samples = [SampleSource(**fixed, **dict(zip(given, point, strict=True))) for point in product(*given.values())]
     for sample in samples:
         table.document.attempt(table.path, sample.check)
     return samples

@@ -5,7 +5,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-__all__ = ["Condition", "Request", "compute_digest"]
+__all__ = ["Condition", "WantedResults", "compute_digest"]
 
 
 def compute_digest(*parts: object) -> str:
@@ -67,12 +67,12 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Request:
+class WantedResults:
     """What the results of every learner of a run must hold.
 
     Examples
     --------
-    >>> Request(("accuracy", "kappa"), ("Landmark()",)).covers(Request(("kappa",), ("Landmark()",)))
+    >>> WantedResults(("accuracy", "kappa"), ("Landmark()",)).covers(WantedResults(("kappa",), ("Landmark()",)))
     True
     """
 
@@ -81,7 +81,7 @@ class Request:
     detectors: tuple[str, ...] = ()
     resources: bool = False
 
-    def covers(self, other: "Request") -> bool:
+    def covers(self, other: "WantedResults") -> bool:
         """Return whether results of this request hold everything that another one needs."""
         return (
             set(self.measures) >= set(other.measures)
@@ -91,7 +91,7 @@ class Request:
         )
 
     @classmethod
-    def from_json(cls, text: str) -> "Request":
+    def from_json(cls, text: str) -> "WantedResults":
         """Parse the text of `to_json`."""
         facts: dict[str, Any] = json.loads(text)
         for name in ("measures", "forgettings", "detectors"):

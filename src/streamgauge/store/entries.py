@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from streamgauge.results import Results
-from streamgauge.store.conditions import Condition, Request, compute_digest
+from streamgauge.store.conditions import Condition, WantedResults, compute_digest
 from streamgauge.store.owners import Owner
 
 __all__ = [
@@ -52,7 +52,7 @@ class Claim:
 
     run: str
     condition: Condition
-    request: Request
+    request: WantedResults
     learners: dict[str, str]
     experiment: str
 
@@ -71,7 +71,7 @@ def drop_dead_claims(catalogue: sqlite3.Connection) -> None:
 
 
 def find_finished_cells(
-    catalogue: sqlite3.Connection, condition: Condition, request: Request, ignore_results_before: float | None
+    catalogue: sqlite3.Connection, condition: Condition, request: WantedResults, ignore_results_before: float | None
 ) -> set[tuple[str, str]]:
     """Return name and spec of the learners whose results under a condition cover a request."""
     cells = catalogue.execute(
@@ -82,7 +82,7 @@ def find_finished_cells(
     return {
         (cell["learner"], cell["spec"])
         for cell in cells
-        if Request.from_json(cell["asked"]).covers(request)
+        if WantedResults.from_json(cell["asked"]).covers(request)
         and (
             ignore_results_before is None
             or datetime.fromisoformat(cell["finished_at"]).timestamp() >= ignore_results_before

@@ -9,7 +9,7 @@ from typing import Any
 from streamgauge.errors import unknown_name
 from streamgauge.results import Results, load, save
 from streamgauge.store.catalogue import connect, create, write
-from streamgauge.store.conditions import Condition, Request, compute_digest
+from streamgauge.store.conditions import Condition, WantedResults, compute_digest
 from streamgauge.store.entries import (
     Claim,
     compute_cell_key,
@@ -48,7 +48,7 @@ class Store:
     >>> import streamgauge as sg
     >>> store = Store(tempfile.mkdtemp(), new=True)
     >>> condition = Condition("SEA", "sea-1", "Prequential()", "AllLabels()")
-    >>> request = Request(("accuracy",), ("Landmark()",))
+    >>> request = WantedResults(("accuracy",), ("Landmark()",))
     >>> claim = store.claim(condition, {"NoChange": "NoChange()"}, request)
     >>> store.claim(condition, {"NoChange": "NoChange()"}, request)  # a second claim is refused
     'busy'
@@ -78,7 +78,7 @@ class Store:
         self,
         condition: Condition,
         learners: Mapping[str, str],
-        request: Request,
+        request: WantedResults,
         ignore_results_before: float | None = None,
     ) -> list[str]:
         """Return the learners that still have to be evaluated under a condition.
@@ -98,7 +98,7 @@ class Store:
         self,
         condition: Condition,
         learners: Mapping[str, str],
-        request: Request,
+        request: WantedResults,
         *,
         experiment: str = "",
         ignore_results_before: float | None = None,

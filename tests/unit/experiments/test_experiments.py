@@ -12,7 +12,7 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.experiments import (
     READY,
     Experiment,
-    Sample,
+    SampleSource,
     Source,
     find_missing,
     get_ready_path,
@@ -385,4 +385,4 @@ def test_an_experiment_without_work_is_refused():
     with pytest.raises(StreamgaugeError, match="no stream"):
         Experiment("none", {}, {"last": "NoChange"})
     with pytest.raises(StreamgaugeError, match="no learner"):
-        Experiment("none", {}, {}, samples=(Sample("a", "a.csv"),))
+        Experiment("none", {}, {}, samples=(SampleSource("a", "a.csv"),))

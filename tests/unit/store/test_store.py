@@ -15,12 +15,22 @@ import pytest
 
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
-from streamgauge.store import CATALOGUE, Claim, Condition, Filter, Request, Store, build_latex_table, export, is_store
+from streamgauge.store import (
+    CATALOGUE,
+    Claim,
+    Condition,
+    Filter,
+    Store,
+    WantedResults,
+    build_latex_table,
+    export,
+    is_store,
+)
 from streamgauge.store.merging import merge_runs, select_learners
 from streamgauge.store.owners import DEAD_AFTER_SECONDS, Owner
 
 CONDITION = Condition("sea", "sea-1", "Bootstrap(k=2)", "AllLabels()")
-REQUEST = Request(("accuracy", "error"), ("Landmark()",))
+REQUEST = WantedResults(("accuracy", "error"), ("Landmark()",))
 LEARNERS = {"bayes": "NaiveBayes()", "last": "NoChange()"}
 
 
@@ -78,8 +88,8 @@ def test_a_claim_leaves_to_others_what_they_have(store):
 
 def test_what_is_claimed_depends_on_learner_condition_and_what_is_asked(store, results):
     store.finish(claimed(store), results)
-    assert store.claim(CONDITION, LEARNERS, Request(("error",), ("Landmark()",))) == "done"
-    more = Request(("accuracy", "kappa"), ("Landmark()",))
+    assert store.claim(CONDITION, LEARNERS, WantedResults(("error",), ("Landmark()",))) == "done"
+    more = WantedResults(("accuracy", "kappa"), ("Landmark()",))
     assert store.find_missing(CONDITION, LEARNERS, more) == list(LEARNERS)
     assert store.find_missing(CONDITION, {"bayes": "NaiveBayes(other)"}, REQUEST) == ["bayes"]
     assert store.find_missing(replace(CONDITION, fingerprint="sea-2"), LEARNERS, REQUEST) == list(LEARNERS)

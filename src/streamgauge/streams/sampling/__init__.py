@@ -3,7 +3,7 @@
 from streamgauge.streams.sampling.draw import repeat, sample
 from streamgauge.streams.sampling.hidden_labels import HiddenLabels, open_test
 from streamgauge.streams.sampling.index_files import read_index
-from streamgauge.streams.sampling.request import Sample
+from streamgauge.streams.sampling.request import SampleFiles
 from streamgauge.streams.sampling.sample_plan import Balance, Distribution
 
-__all__ = ["Balance", "Distribution", "HiddenLabels", "Sample", "open_test", "read_index", "repeat", "sample"]
+__all__ = ["Balance", "Distribution", "HiddenLabels", "SampleFiles", "open_test", "read_index", "repeat", "sample"]

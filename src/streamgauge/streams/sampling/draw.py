@@ -8,7 +8,7 @@ from streamgauge.streams.files import File
 from streamgauge.streams.files.column_roles import Key
 from streamgauge.streams.sampling.index_files import ClassCounts
 from streamgauge.streams.sampling.recipes import read_recipe
-from streamgauge.streams.sampling.request import Request, Sample
+from streamgauge.streams.sampling.request import SampleFiles, SampleRequest
 from streamgauge.streams.sampling.sample_lines import draw_lines, sample_lines
 from streamgauge.streams.sampling.sample_plan import Balance, Distribution
 from streamgauge.streams.sampling.sample_rows import sample_rows
@@ -27,7 +27,7 @@ def sample(
     seed: int = 1,
     suffix: str | None = None,
     index: str | Path | None = None,
-) -> Sample:
+) -> SampleFiles:
     r"""Draw a training and a test set from a file, following the manual of STUFFED (section 6.5).
 
     The counts are exact, rows keep their order, no row is in both sets, and every selection with these counts is
@@ -72,7 +72,7 @@ def sample(
         raise StreamgaugeError(msg)
     raw = open_raw(file, features)
     default_suffix = raw.kind if raw is not None else "arff" if file.kind == "arff" else "parquet"
-    request = Request(
+    request = SampleRequest(
         file=file,
         folder=Path(folder),
         wanted=wanted,
@@ -89,7 +89,7 @@ def sample(
     return sample_rows(request)
 
 
-def repeat(recipe: str | Path, folder: str | Path, *, source: str | Path | None = None) -> Sample:
+def repeat(recipe: str | Path, folder: str | Path, *, source: str | Path | None = None) -> SampleFiles:
     r"""Draw a sample again, byte for byte; raise if the input has changed.
 
     Parameters
@@ -112,7 +112,7 @@ def repeat(recipe: str | Path, folder: str | Path, *, source: str | Path | None 
     """
     original = read_recipe(Path(recipe))
     file = original.file if source is None else replace(original.file, path=source)
-    request = Request(
+    request = SampleRequest(
         file=file,
         folder=Path(folder),
         wanted=original.wanted,

@@ -14,11 +14,11 @@ from streamgauge.streams.sampling.index_files import ClassCounts
 from streamgauge.streams.sampling.recipes import Recipe, write_recipe
 from streamgauge.streams.sampling.sample_plan import Balance, Distribution, SamplePlan
 
-__all__ = ["Request", "Sample", "assign_groups", "build_selection"]
+__all__ = ["SampleFiles", "SampleRequest", "assign_groups", "build_selection"]
 
 
 @dataclass(frozen=True)
-class Sample:
+class SampleFiles:
     """The files of a sample.
 
     Parameters
@@ -44,7 +44,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Request:
+class SampleRequest:
     """A request for a sample; see `sample`."""
 
     file: File
@@ -83,7 +83,7 @@ class Request:
         out.write(b"row,class\n")
         return out.write
 
-    def finish(self, plan: SamplePlan, counts: ClassCounts, file_options: dict[str, Any]) -> Sample:
+    def finish(self, plan: SamplePlan, counts: ClassCounts, file_options: dict[str, Any]) -> SampleFiles:
         """Write the recipe, remove leftovers of an earlier sample from the folder, and return the sample.
 
         `file_options` are the options of `File` to read the files of the sample.
@@ -106,7 +106,7 @@ class Request:
         for path, written in ((self.training, training), (self.truth, truth)):
             if written is None:
                 path.unlink(missing_ok=True)
-        return Sample(plan=plan, training=training, test=self.test, truth=truth, recipe=recipe_path)
+        return SampleFiles(plan=plan, training=training, test=self.test, truth=truth, recipe=recipe_path)
 
 
 def build_selection(plan: SamplePlan, seed: int) -> _native.Selection:

@@ -11,7 +11,7 @@ from streamgauge.streams.files.column_roles import sort_names
 from streamgauge.streams.files.text_files import locate_errors
 from streamgauge.streams.output_files import detect_format, open_output
 from streamgauge.streams.sampling.index_files import ClassCounts, count_rows, read_counts, write_index_note
-from streamgauge.streams.sampling.request import Request, Sample, assign_groups, build_selection
+from streamgauge.streams.sampling.request import SampleFiles, SampleRequest, assign_groups, build_selection
 from streamgauge.streams.sampling.sample_plan import SamplePlan, plan_sample
 from streamgauge.streams.text_lines import RawText, feed
 from streamgauge.streams.writers import quote_csv
@@ -19,7 +19,7 @@ from streamgauge.streams.writers import quote_csv
 __all__ = ["draw_lines", "sample_lines"]
 
 
-def sample_lines(request: Request, raw: RawText, index: Path | None) -> Sample:
+def sample_lines(request: SampleRequest, raw: RawText, index: Path | None) -> SampleFiles:
     """Count the classes, unless index files have the counts, and draw."""
     indexed = None if index is None else read_counts(raw, index)
     counts = count_rows(raw, index) if indexed is None else indexed
@@ -29,7 +29,7 @@ def sample_lines(request: Request, raw: RawText, index: Path | None) -> Sample:
     return sample
 
 
-def draw_lines(request: Request, raw: RawText, counts: ClassCounts) -> tuple[Sample, ClassCounts]:
+def draw_lines(request: SampleRequest, raw: RawText, counts: ClassCounts) -> tuple[SampleFiles, ClassCounts]:
     """Copy the selected lines; no file appears if the input has changed since it was counted."""
     ordered = counts.classes if raw.classes else {name: counts.classes[name] for name in sort_names(counts.classes)}
     plan = plan_sample(request.wanted, ordered, labelled=request.labelled)
@@ -57,7 +57,7 @@ def draw_lines(request: Request, raw: RawText, counts: ClassCounts) -> tuple[Sam
 
 
 def _open_outputs(
-    request: Request, plan: SamplePlan, header: bytes, files: ExitStack
+    request: SampleRequest, plan: SamplePlan, header: bytes, files: ExitStack
 ) -> list[Callable[[bytes], object]]:
     """Return functions that write to the training set, the test set and the truth; those of empty files do nothing."""
     _, compression = detect_format(request.test)

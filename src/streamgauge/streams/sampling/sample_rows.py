@@ -11,7 +11,7 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.records import UNLABELLED, Batch
 from streamgauge.streams.files import File
 from streamgauge.streams.sampling.index_files import ClassCounts
-from streamgauge.streams.sampling.request import Request, Sample, assign_groups, build_selection
+from streamgauge.streams.sampling.request import SampleFiles, SampleRequest, assign_groups, build_selection
 from streamgauge.streams.sampling.sample_plan import SamplePlan, plan_sample
 from streamgauge.streams.writers import open_row_writer, quote_csv
 
@@ -21,7 +21,7 @@ _BATCH = 65_536
 _TRAINING, _TEST_LABELLED, _TEST_UNLABELLED = 1, 2, 3  # results of the native selection
 
 
-def sample_rows(request: Request, fingerprint: str | None = None) -> Sample:
+def sample_rows(request: SampleRequest, fingerprint: str | None = None) -> SampleFiles:
     """Count the classes in a first pass and draw in a second."""
     file = request.file if request.features is None else replace(request.file, keep=request.features)
     if fingerprint not in (None, file.fingerprint):
@@ -39,7 +39,9 @@ def sample_rows(request: Request, fingerprint: str | None = None) -> Sample:
     return request.finish(plan, counts, file_options)
 
 
-def _write_sample(request: Request, file: File, plan: SamplePlan, counts: ClassCounts, *, weight: str | None) -> None:
+def _write_sample(
+    request: SampleRequest, file: File, plan: SamplePlan, counts: ClassCounts, *, weight: str | None
+) -> None:
     selection = build_selection(plan, request.seed)
     groups = np.array([*assign_groups(plan, counts.classes), -1], dtype=np.int32)  # UNLABELLED, -1, picks the last
     names = [quote_csv(name, ",") for name in file.schema.classes]
