@@ -254,12 +254,12 @@ def write_tables(rows: Sequence[dict[str, str]], streams: Sequence[str] = ("all"
     """Yield the lines of the tables of some streams, in Markdown."""
     yield "\nShare of claims if there is no difference; it should be at most 0.05, up to sampling error.\n"
     yield from write_table(rows, NULLS, K, streams)
-    yield "\nThe same if all folds of a learner have one seed.\n"
+    yield "\nShare of claims if there is no difference, but all folds of a learner have one seed.\n"
     yield from write_table(rows, ("one seed",), K, streams)
     yield "\nShare of claims if there is a difference.\n"
     yield from write_table(rows, NOISES, K, streams)
     for k in MANY_FOLDS:
-        yield f"\nThe same with {k} folds.\n"
+        yield f"\nShare of claims if there is a difference, with {k} folds.\n"
         yield from write_table(rows, NOISES[2:], k, streams)
 
 

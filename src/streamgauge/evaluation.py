@@ -405,7 +405,7 @@ def evaluate(  # noqa: PLR0913
         Decides the folds and, with each learner's own seed, the learners' random numbers.
     batch_size
         The number of rows passed to native code at once; the results do not depend on it. None for about 16 MB, or
-        64 MB if the rows are in memory and there is one learner.
+        64 MB if the rows are in memory and there is one cell (one learner in one fold).
     resources
         Whether to measure the cost of each learner: time, latency and memory. It adds some 15 ns per row and learner.
     recorders

@@ -35,7 +35,7 @@ def command(
     alpha: float,
     **options: Any,  # noqa: ANN401
 ) -> int:
-    """Test every pair of learners.
+    """Evaluate learners on a stream, and test every pair.
 
     Either give the options of a new run, or RESULTS, a folder that an earlier run saved with --out. With RESULTS the
     options of a run, such as --rows, --scheme, --measure and --rope, are ignored.

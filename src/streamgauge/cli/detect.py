@@ -30,7 +30,8 @@ __all__ = ["command"]
 @click.option(
     "--max-delay",
     type=int,
-    help="Most rows between a drift and its alarm.  [default: half way to the next drift]",
+    help="Most rows from the end of a drift to its alarm. Alarms later than this are false.  [default: half way to the"
+    " next drift]",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the learners.")
 @add_output_options

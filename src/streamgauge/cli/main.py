@@ -6,13 +6,14 @@ from importlib import import_module
 
 import click
 
+from streamgauge.cli.output import INVALID_ARGUMENTS, RUN_FAILED, STOPPED
 from streamgauge.errors import EndlessStreamError, StreamgaugeError, unknown_name
 
 __all__ = ["main"]
 
 COMMANDS = {
     "evaluate": "Evaluate learners on a stream.",
-    "compare": "Test every pair of learners.",
+    "compare": "Evaluate learners on a stream, and test every pair.",
     "rank": "Rank learners over many streams, from saved results.",
     "run": "Run an experiment: many streams and learners from one file. Finished runs are skipped.",
     "results": "List, filter and export the results of experiments.",
@@ -67,12 +68,12 @@ def main() -> None:
         status = cli.main(standalone_mode=False)
     except StreamgaugeError as error:
         endless = isinstance(error, EndlessStreamError)
-        _fail("the stream never ends: set the number of rows with --rows" if endless else str(error), 2)
+        _fail("the stream never ends: set the number of rows with --rows" if endless else str(error), INVALID_ARGUMENTS)
     except click.ClickException as error:
         error.show()
-        sys.exit(2)
+        sys.exit(INVALID_ARGUMENTS)
     except click.Abort:
-        _fail("stopped", 130)
+        _fail("stopped", STOPPED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
@@ -80,7 +81,7 @@ def main() -> None:
         if os.environ.get("STREAMGAUGE_DEBUG") or "--verbose" in sys.argv:
             raise
         hint = "--verbose or STREAMGAUGE_DEBUG=1 shows the traceback"
-        _fail(f"unexpected {type(error).__name__}: {error} ({hint})", 1)
+        _fail(f"unexpected {type(error).__name__}: {error} ({hint})", RUN_FAILED)
     else:
         sys.exit(status if isinstance(status, int) else 0)
 

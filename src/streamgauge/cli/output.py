@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = [
+    "INVALID_ARGUMENTS",
     "POSITIVE",
     "RUN_FAILED",
     "STOPPED",
@@ -26,6 +27,9 @@ __all__ = [
 
 RUN_FAILED = 1
 """Exit status of a valid request that could not be completed."""
+
+INVALID_ARGUMENTS = 2
+"""Exit status of a user error: invalid options or input."""
 
 STOPPED = 130
 """Exit status after Ctrl-C."""
@@ -57,7 +61,7 @@ def add_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return add_options(
         run,
         (
-            click.option("--json", "as_json", is_flag=True, help="Print the results as JSON."),
+            click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text."),
             click.option("--quiet", is_flag=True, help="Print results only: no progress bar, no notes."),
             click.option("--verbose", is_flag=True, help="Print details and full tracebacks to standard error."),
         ),

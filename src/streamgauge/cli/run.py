@@ -34,7 +34,11 @@ __all__ = ["command"]
 @click.option("--rows", type=int, help="Read at most this many rows of each stream, whatever the file says.")
 @click.option("--jobs", type=int, help="Number of runs in parallel.  [default: one per core]")
 @click.option("--again", is_flag=True, help="Also repeat finished runs.")
-@click.option("--together", is_flag=True, help="Run all learners of a comparison in one pass.")
+@click.option(
+    "--together",
+    is_flag=True,
+    help="Run finished learners again, with the new ones, so that all can be compared row by row.",
+)
 @click.option(
     "--checkpoint-every",
     type=int,

@@ -33,8 +33,9 @@ def command(
 ) -> None:
     """Show the runs in FOLDER on a web page: running ones live, and finished ones.
 
-    By default only this machine can connect. Any other --host needs a token: that of --token-file or of the variable
-    STREAMGAUGE_TOKEN. Without either, a token is generated and printed with the address.
+    By default only this machine can connect. Any other --host needs a token, from --token-file or from
+    $STREAMGAUGE_TOKEN. Without either, a token is generated and printed with the address. --json prints the address
+    as JSON.
 
     \b
     Examples:

@@ -157,7 +157,7 @@ def _build_finals_grid(all_series: Sequence[Series], comparisons: Sequence[Compa
     folds = f"Mean over {first.n_folds} folds ± standard deviation." if first.n_folds > 1 else "One fold."
     best = " Bold: best mean." if len(first.values) > 1 else ""
     measures = ", ".join(tested)
-    marks = f" *: significantly worse than the best, by the first test of the pair ({measures})." if tested else ""
+    marks = f" †: significantly worse than the best, by the first test of the pair ({measures})." if tested else ""
     title = f"After {int(first.rows[-1]):,} rows, {describe_forgetting(first.forgetting)}"
     return Grid(title, ("learner", *columns), rows, folds + best + marks)
 

@@ -26,6 +26,7 @@ SPECIAL = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     "±": r"$\pm$",
+    "†": r"$\dagger$",
     "–": "--",  # noqa: RUF001
     "−": "$-$",  # noqa: RUF001
     "×": r"$\times$",  # noqa: RUF001
@@ -59,7 +60,7 @@ SPECIAL = {
 def to_latex(document: Document, labels: set[str] | None = None) -> str:
     r"""Return the tables of a report in LaTeX, with the findings in comments above them; they need booktabs.
 
-    The best value of a column is bold, and an asterisk marks those that are significantly worse. Each table has a
+    The best value of a column is bold, and a dagger marks those that are significantly worse. Each table has a
     label; `labels` holds the labels used in the same file, and is updated.
 
     Examples
@@ -150,7 +151,7 @@ def to_tabular(grid: Grid) -> list[str]:
       \toprule
       accuracy & a\_b \\
       \midrule
-      sea & 0.9$^{*}$ \\
+      sea & 0.9$^{\dagger}$ \\
       \bottomrule
     \end{tabular}
     """
@@ -173,7 +174,7 @@ def _join_cells(cells: list[str]) -> str:
 def _write_cell(cell: Cell) -> str:
     text = re.sub(r"(?<!\w)-(?=\d)", "$-$", _escape(cell.text))  # otherwise it is typeset as a hyphen
     text = rf"\textbf{{{text}}}" if cell.best else text
-    return text + ("$^{*}$" if cell.worse else "")
+    return text + (r"$^{\dagger}$" if cell.worse else "")
 
 
 def _escape(text: str) -> str:

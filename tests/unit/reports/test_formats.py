@@ -84,8 +84,8 @@ def test_latex_marks_the_best_and_what_is_really_worse(results: Results) -> None
     rows = {line.split("&")[0].strip(): line.split("&")[1] for line in finals.strip().splitlines()}
     best = next(iter(results.best("accuracy")))
     assert "\\textbf" in rows[best]
-    assert "$^{*}$" in rows["majority"]
-    assert "$^{*}$" not in rows[best]
+    assert r"$^{\dagger}$" in rows["majority"]
+    assert r"$^{\dagger}$" not in rows[best]
 
 
 def test_several_runs_are_ranked() -> None:
@@ -191,12 +191,12 @@ def test_tables_go_in_and_come_out() -> None:
         sg.evaluate(sg.SEA(), sg.NaiveBayes(), target="y")
 
 
-def test_a_star_stands_only_where_the_tested_rows_do() -> None:
+def test_a_dagger_stands_only_where_the_tested_rows_do() -> None:
     learners = {"bayes": sg.NaiveBayes(), "majority": sg.MajorityClass()}
     forgetting = [sg.Landmark(), sg.Window(200)]
     results = sg.evaluate(sg.SEA(n_rows=3000), learners, scheme=sg.Bootstrap(10), forgetting=forgetting)
     text = report(results, compare_all(results), format="md")
     assert compare_all(results)[0].better == "bayes"
     over_all, over_window = (text.split(f"rows, over {rows}")[1].split("\n## ")[0] for rows in ("all", "the last"))
-    assert "\\*" in over_all
-    assert "\\*" not in over_window
+    assert "†" in over_all
+    assert "†" not in over_window

@@ -25,7 +25,7 @@ MAX_QUEUED_BYTES = 1 << 26
 
 @dataclass(frozen=True, repr=False)
 class HttpPush(LiveStream):
-    """Rows that clients push: ``curl --data-binary @rows.jsonl http://localhost:8765/rows``.
+    """Rows that clients push: ``curl --data-binary @rows.jsonl http://localhost:9000/rows``.
 
     A request has one event per line and is accepted or refused as a whole: 202 means that its lines are queued, 503
     that the queue is full and the client must retry. Events that are queued when the process ends are lost.
@@ -33,7 +33,7 @@ class HttpPush(LiveStream):
     Parameters
     ----------
     address
-        The address to listen at. "localhost:8765" can be reached only from this machine; there is no authentication.
+        The address to listen at. "localhost:9000" can be reached only from this machine; there is no authentication.
     labels
         The path to which labels are pushed, such as "/labels"; None if rows carry them.
     rows
@@ -42,7 +42,7 @@ class HttpPush(LiveStream):
     Examples
     --------
     >>> schema = {"attributes": {"price": None}, "classes": ["up", "down"]}
-    >>> HttpPush("localhost:8765", schema=schema).rows
+    >>> HttpPush("localhost:9000", schema=schema).rows
     '/rows'
     """
 
