@@ -52,7 +52,7 @@ SERVER = """
 import sys
 from streamgauge.cli.main import main
 from streamgauge.serve import live, run_folders
-live.SECONDS = run_folders.SECONDS = float(sys.argv.pop())
+live.UPDATE_SECONDS = run_folders.LIST_VALID_SECONDS = float(sys.argv.pop())
 main()
 """
 

@@ -13,7 +13,7 @@ import pytest
 from streamgauge.cli.main import cli
 from streamgauge.errors import StreamgaugeError
 from streamgauge.experiments import Event, Experiment, SampleSource, Source, read, run
-from streamgauge.serve.run_folders import Library
+from streamgauge.serve.run_folders import RunFolders
 
 MODELS = """
 import pathlib
@@ -195,7 +195,7 @@ def test_the_page_of_an_experiment_names_its_runs(
         return None, "http://here/"
 
     def end(_: object) -> None:
-        served[0][1].extend(Library(served[0][0]).list_summaries())
+        served[0][1].extend(RunFolders(served[0][0]).list_summaries())
 
     monkeypatch.setattr("streamgauge.cli.watch._start_server", serve)
     monkeypatch.setattr("streamgauge.cli.watch._stop_server", end)

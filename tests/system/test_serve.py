@@ -14,7 +14,7 @@ pytest.importorskip("httpx2", reason="the test client of starlette needs httpx2"
 
 from starlette.testclient import TestClient
 
-from streamgauge.serve import Library
+from streamgauge.serve import RunFolders
 from streamgauge.serve.app import create_app
 
 HOME = "http://127.0.0.1:8765"
@@ -23,7 +23,7 @@ ORIGIN = {"origin": HOME}
 
 def test_a_page_starts_and_stops_a_run(tmp_path: Path) -> None:
     wanted = {"stream": "SEA", "learners": ["NaiveBayes"], "rows": 10**12, "every": 10_000, "name": "mine"}
-    app = create_app(Library(tmp_path))
+    app = create_app(RunFolders(tmp_path))
     with TestClient(app, base_url=HOME) as page:
         assert page.post("/api/start", json={**wanted, "learners": ["NaivBayes"]}, headers=ORIGIN).status_code == 400
         answer = page.post("/api/start", json=wanted, headers=ORIGIN)
@@ -36,8 +36,8 @@ def test_a_page_starts_and_stops_a_run(tmp_path: Path) -> None:
         until((tmp_path / "mine" / "manifest.json").is_file)
         late = page.post("/api/stop", json={"id": "mine"}, headers=ORIGIN)
         assert "cannot be stopped" in late.text
-        until(lambda: not app.state.jobs.running)
-        assert app.state.jobs.list_failures() == {}
+        until(lambda: not app.state.launched_runs.running)
+        assert app.state.launched_runs.list_failures() == {}
 
 
 def summary(page: TestClient) -> dict[str, Any]:

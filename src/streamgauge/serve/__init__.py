@@ -3,7 +3,7 @@
 It needs the extra ``serve``, which is imported only when a page is served.
 """
 
-from streamgauge.serve.run_folders import Library
+from streamgauge.serve.run_folders import RunFolders
 from streamgauge.serve.server import Settings, serve
 
-__all__ = ["Library", "Settings", "serve"]
+__all__ = ["RunFolders", "Settings", "serve"]

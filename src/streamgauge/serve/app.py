@@ -21,10 +21,10 @@ from streamgauge._engine.journal.format import to_json
 from streamgauge.errors import StreamgaugeError
 from streamgauge.serve.charts import Panel, encode_curves, write_csv
 from streamgauge.serve.guard import Guard
-from streamgauge.serve.launched_runs import Jobs, list_choices
+from streamgauge.serve.launched_runs import LaunchedRuns, list_choices
 from streamgauge.serve.live import watch
 from streamgauge.serve.metrics import TYPE, format_metrics
-from streamgauge.serve.run_folders import Library
+from streamgauge.serve.run_folders import RunFolders
 
 __all__ = ["create_app"]
 
@@ -42,28 +42,28 @@ _UPLOT = ("uPlot.iife.min.js", "uPlot.min.css")
 class _Site:
     """Answers requests about the runs of one folder."""
 
-    def __init__(self, library: Library, jobs: Jobs | None) -> None:
-        self.library, self.jobs, self.n_pages = library, jobs, 0
+    def __init__(self, run_folders: RunFolders, launched_runs: LaunchedRuns | None) -> None:
+        self.run_folders, self.launched_runs, self.n_pages = run_folders, launched_runs, 0
 
     def send_runs(self, _: Request) -> Response:
-        facts = {"folder": self.library.folder.name, "can_start": self.jobs is not None}
-        return JSONResponse({**facts, "runs": self.library.list_summaries()})
+        facts = {"folder": self.run_folders.folder.name, "can_start": self.launched_runs is not None}
+        return JSONResponse({**facts, "runs": self.run_folders.list_summaries()})
 
     def send_run(self, request: Request) -> Response:
-        return JSONResponse(to_json(self.library.find_run(_get_text(request, "id")).describe()))
+        return JSONResponse(to_json(self.run_folders.find_run(_get_text(request, "id")).describe()))
 
     def send_verdicts(self, request: Request) -> Response:
-        return JSONResponse(to_json(self.library.find_run(_get_text(request, "id")).list_verdicts()))
+        return JSONResponse(to_json(self.run_folders.find_run(_get_text(request, "id")).list_verdicts()))
 
     def send_curves(self, request: Request) -> Response:
-        run, panel = self.library.find_run(_get_text(request, "id")), _parse_panel(_get_text(request, "panel"))
+        run, panel = self.run_folders.find_run(_get_text(request, "id")), _parse_panel(_get_text(request, "panel"))
         n_points = round(_get_number(request, "points", 2_000.0, greatest=1e9))
         content = encode_curves(run.read_curves(panel.kind), panel, *_get_span(request), n_points)
         return Response(content, media_type="application/octet-stream")
 
     def send_table(self, request: Request) -> Response:
         query = request.query_params
-        runs = [self.library.find_run(name) for name in query.getlist("id")]
+        runs = [self.run_folders.find_run(name) for name in query.getlist("id")]
         panels = [_parse_panel(text) for text in query.getlist("panel")]
         pieces = write_csv(runs, panels, *_get_span(request), query.getlist("hidden"))
         first = next(pieces)  # errors must be raised before the response begins
@@ -74,17 +74,17 @@ class _Site:
         return JSONResponse(list_choices())
 
     def send_metrics(self, _: Request) -> Response:
-        return Response(format_metrics(self.library, self.n_pages), media_type=TYPE)
+        return Response(format_metrics(self.run_folders, self.n_pages), media_type=TYPE)
 
     async def stop(self, request: Request) -> Response:
         wanted = await _read_body(request)
-        await run_in_threadpool(self.library.find_run(str(wanted.get("id", ""))).stop)
+        await run_in_threadpool(self.run_folders.find_run(str(wanted.get("id", ""))).stop)
         return JSONResponse({"stopping": wanted.get("id")}, status_code=202)
 
     async def start(self, request: Request) -> Response:
-        if self.jobs is None:
+        if self.launched_runs is None:
             raise HTTPException(403, "this server does not start runs")
-        name = await run_in_threadpool(self.jobs.start, await _read_body(request))
+        name = await run_in_threadpool(self.launched_runs.start, await _read_body(request))
         return JSONResponse({"id": name}, status_code=202)
 
     async def send_live(self, socket: WebSocket) -> None:
@@ -93,19 +93,19 @@ class _Site:
             return
         self.n_pages += 1
         try:
-            await watch(socket, self.library, self.jobs)
+            await watch(socket, self.run_folders, self.launched_runs)
         finally:
             self.n_pages -= 1
 
 
 def create_app(
-    library: Library, *, token: str | None = None, hosts: tuple[str, ...] = (), can_start: bool = True
+    run_folders: RunFolders, *, token: str | None = None, hosts: tuple[str, ...] = (), can_start: bool = True
 ) -> Starlette:
     """Create the application for any ASGI server.
 
     Parameters
     ----------
-    library
+    run_folders
         The runs.
     token
         Secret that a page must present; None for none, which admits only requests to a name of this machine.
@@ -118,12 +118,12 @@ def create_app(
     --------
     >>> import tempfile
     >>> from starlette.testclient import TestClient
-    >>> page = TestClient(create_app(Library(tempfile.mkdtemp())), base_url="http://127.0.0.1")
+    >>> page = TestClient(create_app(RunFolders(tempfile.mkdtemp())), base_url="http://127.0.0.1")
     >>> page.get("/api/runs").json()["runs"]
     []
     """
-    jobs = Jobs(library.folder) if can_start else None
-    site = _Site(library, jobs)
+    launched_runs = LaunchedRuns(run_folders.folder) if can_start else None
+    site = _Site(run_folders, launched_runs)
     routes = [
         Route("/", _make_asset_handler("index.html")),
         *(Route(f"/assets/{name}", _make_asset_handler(name)) for name in _read_assets() if name != "index.html"),
@@ -140,7 +140,7 @@ def create_app(
         routes += [Route("/api/start", site.start, methods=["POST"]), Route("/api/stop", site.stop, methods=["POST"])]
     guard = Middleware(Guard, token=token, hosts=hosts)
     app = Starlette(routes=routes, middleware=[guard], exception_handlers={StreamgaugeError: _send_error})
-    app.state.jobs = jobs
+    app.state.launched_runs = launched_runs
     return app
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from streamgauge._engine.journal import Layout
 from streamgauge._format.downsample import Buckets
 from streamgauge.errors import StreamgaugeError
-from streamgauge.serve.curve_sources import Readings
+from streamgauge.serve.curve_sources import RunRecords
 from streamgauge.serve.runs import Run
 
 __all__ = ["MAX_POINTS", "Panel", "encode_curves", "list_new_points", "write_csv"]
@@ -35,8 +35,10 @@ class Panel:
         ``measure``, ``cost`` or ``pair``.
     name
         The measure, the cost, or the first learner.
-    under
-        The forgetting, or the second learner.
+    forgetting
+        The forgetting of a measure.
+    second_learner
+        The second learner of a pair.
 
     Examples
     --------
@@ -48,31 +50,33 @@ class Panel:
 
     kind: str
     name: str
-    under: str = ""
+    forgetting: str = ""
+    second_learner: str = ""
 
     @classmethod
     def parse(cls, facts: object) -> "Panel":
-        """Parse the panel of a request."""
+        """Parse the panel of a request, which names the forgetting or the second learner ``under``."""
         if isinstance(facts, dict):
             texts = [facts.get(part, "") for part in ("kind", "name", "under")]
             if all(isinstance(text, str) for text in texts) and texts[0] in {"measure", "cost", "pair"}:
-                return cls(*texts)
+                kind, name, under = texts
+                return cls(kind, name, second_learner=under) if kind == "pair" else cls(kind, name, forgetting=under)
         msg = "a panel needs kind (measure, cost or pair), name, and under (a forgetting or the second learner)"
         raise StreamgaugeError(msg)
 
     def select_columns(self, layout: Layout, records: Column) -> Bands:
         """Return mean, minimum and maximum of each curve, float64 [n, curves] each."""
         if self.kind == "measure":
-            return layout.curve(records, self.name, self.under)
+            return layout.curve(records, self.name, self.forgetting)
         if self.kind == "cost":
             cost = layout.cost(records, self.name)
             return cost, cost, cost
-        difference, low, high = layout.pair(records, self.name, self.under).T
+        difference, low, high = layout.pair(records, self.name, self.second_learner).T
         return difference[:, None], low[:, None], high[:, None]
 
     def list_names(self, layout: Layout) -> tuple[str, ...]:
         """Return the names of the curves."""
-        return (f"{self.name} - {self.under}",) if self.kind == "pair" else layout.learners
+        return (f"{self.name} - {self.second_learner}",) if self.kind == "pair" else layout.learners
 
     def has_bands(self, layout: Layout) -> bool:
         """Return whether minimum and maximum differ from the mean."""
@@ -80,7 +84,7 @@ class Panel:
 
 
 def encode_curves(
-    readings: Readings, panel: Panel, first: float = -inf, last: float = inf, n_points: int = 2_000
+    run_records: RunRecords, panel: Panel, first: float = -inf, last: float = inf, n_points: int = 2_000
 ) -> bytes:
     """Return the curves of a panel between two rows as bytes, downsampled without losing extremes.
 
@@ -91,14 +95,14 @@ def encode_curves(
     --------
     >>> layout = Layout(("tree",), ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False)
     >>> records = layout.pack(np.array([100]), 0.0, np.full((1, 1, 1, 1, 1), 0.5), None, {})
-    >>> content = encode_curves(Readings(layout, 3, records), Panel("measure", "accuracy", "Landmark()"))
+    >>> content = encode_curves(RunRecords(layout, 3, records), Panel("measure", "accuracy", "Landmark()"))
     >>> json.loads(content[4 : 4 + int.from_bytes(content[:4], "little")])["names"]
     ['tree']
     """
     if not 4 <= n_points <= MAX_POINTS:
         msg = f"a chart has 4 to {MAX_POINTS} points, not {n_points}"
         raise StreamgaugeError(msg)
-    layout, records = readings.layout, readings.select_between(first, last)
+    layout, records = run_records.layout, run_records.select_between(first, last)
     mean, low, high = panel.select_columns(layout, records)
     buckets = Buckets.from_count(len(records), n_points)
     if panel.kind == "pair":
@@ -111,10 +115,10 @@ def encode_curves(
         "names": list(panel.list_names(layout)),
         "n": len(buckets.indices),
         "bands": len(bands) > 1,
-        "generation": readings.generation,
-        "n_records": len(readings.records),
+        "generation": run_records.generation,
+        "n_records": len(run_records.records),
         "thinned": len(buckets.indices) < len(records),
-        "last_row": int(readings.records[-1, 0]) if len(readings.records) else 0,
+        "last_row": int(run_records.records[-1, 0]) if len(run_records.records) else 0,
     }
     header = json.dumps(facts).encode()
     header += b" " * (-(len(header) + 4) % 8)
@@ -161,15 +165,16 @@ def write_csv(
     hidden = set(hidden)
     for run in runs:
         for panel in panels:
-            readings = run.read_curves(panel.kind)
-            records = readings.records[(readings.records[:, 0] >= first) & (readings.records[:, 0] <= last)]
-            rows = readings.layout.rows(records).tolist()
-            columns = panel.select_columns(readings.layout, records)
-            for index, name in enumerate(panel.list_names(readings.layout)):
+            run_records = run.read_curves(panel.kind)
+            records = run_records.records[(run_records.records[:, 0] >= first) & (run_records.records[:, 0] <= last)]
+            rows = run_records.layout.rows(records).tolist()
+            columns = panel.select_columns(run_records.layout, records)
+            for index, name in enumerate(panel.list_names(run_records.layout)):
                 if name in hidden:
                     continue
                 bands = np.column_stack([column[:, index] for column in columns])
-                facts = (_escape(name), panel.kind, _escape(panel.name), _escape(panel.under))
+                under = panel.forgetting or panel.second_learner
+                facts = (_escape(name), panel.kind, _escape(panel.name), _escape(under))
                 yield _format_rows(
                     (_escape(run.name), row, *facts, *("" if v != v else repr(v) for v in values))  # noqa: PLR0124
                     for row, values in zip(rows, bands.tolist(), strict=True)

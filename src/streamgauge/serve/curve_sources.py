@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._engine.journal import JournalView, Layout
+from streamgauge._engine.journal import JournalReader, Layout
 from streamgauge._engine.meter import FIGURES
 from streamgauge.errors import StreamgaugeError
 from streamgauge.results import Results, load
 
-__all__ = ["Cache", "Readings", "convert_results", "read_journal"]
+__all__ = ["Cache", "RunRecords", "convert_results", "read_journal"]
 
 MAX_CACHED_BYTES = 2**28
 """Memory for saved results."""
 
 
 @dataclass(frozen=True)
-class Readings:
+class RunRecords:
     """The records of a run so far.
 
     Parameters
@@ -38,7 +38,7 @@ class Readings:
     Examples
     --------
     >>> layout = Layout(("tree",), ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False)
-    >>> Readings(layout, 0, np.ones((2, layout.width))).select_between(0, 1).shape
+    >>> RunRecords(layout, 0, np.ones((2, layout.width))).select_between(0, 1).shape
     (2, 3)
     """
 
@@ -55,20 +55,20 @@ class Readings:
         return self.records[max(0, start - 1) : stop + 1]
 
 
-def read_journal(folder: Path) -> Readings:
+def read_journal(folder: Path) -> RunRecords:
     """Read the records of a run from its journal."""
-    view = JournalView(folder)
-    return Readings(view.layout, *view.records())
+    view = JournalReader(folder)
+    return RunRecords(view.layout, *view.records())
 
 
-def convert_results(results: Results, generation: int) -> Readings:
+def convert_results(results: Results, generation: int) -> RunRecords:
     """Return saved results as the records of a journal.
 
     Examples
     --------
     >>> from streamgauge import SEA, NoChange, evaluate
-    >>> readings = convert_results(evaluate(SEA(n_rows=100), NoChange(), every=50, resources=True), 1)
-    >>> readings.layout.rows(readings.records).tolist()
+    >>> run_records = convert_results(evaluate(SEA(n_rows=100), NoChange(), every=50, resources=True), 1)
+    >>> run_records.layout.rows(run_records.records).tolist()
     [50, 100]
     """
     resources = results.resources
@@ -82,20 +82,20 @@ def convert_results(results: Results, generation: int) -> Readings:
         n_folds=results.n_folds,
         with_costs=costs is not None,
     )
-    return Readings(layout, generation, layout.pack(results.rows, np.nan, results.values, costs, {}))
+    return RunRecords(layout, generation, layout.pack(results.rows, np.nan, results.values, costs, {}))
 
 
 @dataclass(frozen=True)
-class Saved:
+class SavedRun:
     """Saved results, and the same as records of a journal."""
 
     results: Results
-    readings: Readings
+    run_records: RunRecords
 
     @property
     def n_bytes(self) -> int:
         """Memory of both."""
-        return int(self.results.values.nbytes + self.readings.records.nbytes)
+        return int(self.results.values.nbytes + self.run_records.records.nbytes)
 
 
 class Cache:
@@ -110,11 +110,11 @@ class Cache:
     """
 
     def __init__(self, max_bytes: int = MAX_CACHED_BYTES) -> None:
-        self._saved: OrderedDict[tuple[str, int], Saved] = OrderedDict()
+        self._saved: OrderedDict[tuple[str, int], SavedRun] = OrderedDict()
         self._files: dict[str, tuple[tuple[int, int], Any]] = {}
         self._max_bytes, self._lock = max_bytes, Lock()
 
-    def load(self, folder: Path) -> Saved:
+    def load(self, folder: Path) -> SavedRun:
         """Return the results in a folder; they are loaded again only if they changed."""
         path = folder / "manifest.json"
         stamp = path.stat().st_mtime_ns if path.is_file() else -1
@@ -125,7 +125,7 @@ class Cache:
                 return self._saved[key]
         results = load(folder)
         # In milliseconds, because JavaScript's numbers are doubles.
-        saved = Saved(results, convert_results(results, stamp // 1_000_000))
+        saved = SavedRun(results, convert_results(results, stamp // 1_000_000))
         with self._lock:
             self._saved[key] = saved
             while len(self._saved) > 1 and sum(entry.n_bytes for entry in self._saved.values()) > self._max_bytes:

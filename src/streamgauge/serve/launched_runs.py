@@ -16,7 +16,7 @@ from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.names import FAMILIES, make
 from streamgauge.streams import DATASETS
 
-__all__ = ["Jobs", "build_arguments", "list_choices"]
+__all__ = ["LaunchedRuns", "build_arguments", "list_choices"]
 
 MAX_RUNNING = 4
 """Largest number of runs that pages may have running at once."""
@@ -24,7 +24,7 @@ MAX_RUNNING = 4
 STREAM_MODULES = ("generators", "concept_drift", "transforms", "joined", "paper_streams")
 """Modules with streams that read no file."""
 
-CLOSED_LEARNERS = ("streamgauge.learners.adapters", "streamgauge.learners.pretrained")
+FORBIDDEN_LEARNER_MODULES = ("streamgauge.learners.adapters", "streamgauge.learners.pretrained")
 """Modules with learners that may open files."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
@@ -54,7 +54,9 @@ def _find_open_streams() -> dict[str, Any]:
 
 def _find_open_learners() -> dict[str, Any]:
     return {
-        name: kind for name, kind in FAMILIES["learners"]().items() if not kind.__module__.startswith(CLOSED_LEARNERS)
+        name: kind
+        for name, kind in FAMILIES["learners"]().items()
+        if not kind.__module__.startswith(FORBIDDEN_LEARNER_MODULES)
     }
 
 
@@ -171,7 +173,7 @@ def _get_texts(wanted: Mapping[str, object], name: str) -> list[str]:
     return [text for text in (_get_text({name: text}, name) for text in texts) if text]
 
 
-class Jobs:
+class LaunchedRuns:
     """The runs that pages have started.
 
     Parameters
@@ -182,7 +184,7 @@ class Jobs:
     Examples
     --------
     >>> import tempfile
-    >>> Jobs(Path(tempfile.mkdtemp())).list_failures()
+    >>> LaunchedRuns(Path(tempfile.mkdtemp())).list_failures()
     {}
     """
 

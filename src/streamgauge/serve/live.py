@@ -8,26 +8,26 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from streamgauge._engine.journal import JournalView
+from streamgauge._engine.journal import JournalReader
 from streamgauge._engine.journal.format import EVENTS
 from streamgauge.errors import StreamgaugeError
 from streamgauge.serve.charts import Panel, list_new_points
-from streamgauge.serve.launched_runs import Jobs
-from streamgauge.serve.run_folders import Library
+from streamgauge.serve.launched_runs import LaunchedRuns
+from streamgauge.serve.run_folders import RunFolders
 from streamgauge.serve.runs import merge_alarms
 
-__all__ = ["MAX_NEW", "Watcher", "watch"]
+__all__ = ["MAX_NEW_POINTS", "Watcher", "watch"]
 
-MAX_NEW = 2_000
+MAX_NEW_POINTS = 2_000
 """Largest number of points sent as news; after more, the page requests the downsampled curves again."""
 
-MAX_MORE = 500
+MAX_NEW_ALARMS = 500
 """Largest number of alarms sent as additions; after more, all alarms are sent again, with close ones merged."""
 
 MAX_WATCHED = 32
 """Largest number of runs, and of panels, that a page may watch."""
 
-SECONDS = 1.0
+UPDATE_SECONDS = 1.0
 """Seconds between updates."""
 
 
@@ -40,7 +40,7 @@ class _Position:
     events_size: int = -1
     events_generation: int = -1
     n_events: int = 0
-    n_more: int = 0
+    n_sent_alarms: int = 0
     status: dict[str, Any] = field(default_factory=dict)
     state: str = ""
 
@@ -50,20 +50,20 @@ class Watcher:
 
     Parameters
     ----------
-    library
+    run_folders
         The runs.
-    jobs
+    launched_runs
         Runs that pages started; None if pages may not start any.
 
     Examples
     --------
     >>> import tempfile
-    >>> Watcher(Library(tempfile.mkdtemp())).find_changes()
+    >>> Watcher(RunFolders(tempfile.mkdtemp())).find_changes()
     {'runs': []}
     """
 
-    def __init__(self, library: Library, jobs: Jobs | None = None) -> None:
-        self._library, self._jobs = library, jobs
+    def __init__(self, run_folders: RunFolders, launched_runs: LaunchedRuns | None = None) -> None:
+        self._run_folders, self._launched_runs = run_folders, launched_runs
         self._positions: dict[str, _Position] = {}
         self._panels: tuple[Panel, ...] = ()
         self._sent_runs = ""
@@ -86,8 +86,8 @@ class Watcher:
     def find_changes(self) -> dict[str, Any]:
         """Return what has changed since the last call."""
         changes: dict[str, Any] = {}
-        summaries = self._library.list_summaries()
-        failed = self._jobs.list_failures() if self._jobs else {}
+        summaries = self._run_folders.list_summaries()
+        failed = self._launched_runs.list_failures() if self._launched_runs else {}
         text = json.dumps([summaries, failed])
         if text != self._sent_runs:
             self._sent_runs, changes["runs"] = text, summaries
@@ -104,7 +104,7 @@ class Watcher:
         return changes
 
     def _find_run_changes(self, name: str, position: _Position) -> dict[str, Any]:
-        run = self._library.find_run(name)
+        run = self._run_folders.find_run(name)
         view = run.get_journal()
         if view is None:
             return _announce_saved(run.summarise()["state"], position)
@@ -117,9 +117,9 @@ class Watcher:
         changes |= _find_new_alarms(view, position, status.get("n_rows", 0))
         return changes
 
-    def _find_new_points(self, view: JournalView, position: _Position) -> dict[str, Any]:
+    def _find_new_points(self, view: JournalReader, position: _Position) -> dict[str, Any]:
         generation, records = view.records(skip=position.n_records)
-        if generation != position.generation or len(records) > MAX_NEW:
+        if generation != position.generation or len(records) > MAX_NEW_POINTS:
             n_before = position.n_records
             position.generation = generation
             position.n_records = len(view.records()[1])
@@ -146,14 +146,14 @@ def _announce_saved(state: str, position: _Position) -> dict[str, Any]:
     return {"saved": True, "status": {"state": state}} if was_shown else {}
 
 
-def _has_panel(view: JournalView, panel: Panel) -> bool:
+def _has_panel(view: JournalReader, panel: Panel) -> bool:
     layout = view.layout
     if panel.kind == "measure":
-        return panel.name in layout.measures and panel.under in layout.forgettings
-    return panel.kind == "cost" or (panel.name, panel.under) in layout.pairs
+        return panel.name in layout.measures and panel.forgetting in layout.forgettings
+    return panel.kind == "cost" or (panel.name, panel.second_learner) in layout.pairs
 
 
-def _find_new_alarms(view: JournalView, position: _Position, n_rows: int) -> dict[str, Any]:
+def _find_new_alarms(view: JournalReader, position: _Position, n_rows: int) -> dict[str, Any]:
     try:
         size = (view.folder / EVENTS).stat().st_size
     except OSError:
@@ -162,25 +162,25 @@ def _find_new_alarms(view: JournalView, position: _Position, n_rows: int) -> dic
         return {}
     position.events_size = size
     generation, events = view.events(skip=position.n_events)
-    position.n_more += len(events)
-    if generation == position.events_generation and position.n_more <= MAX_MORE:
+    position.n_sent_alarms += len(events)
+    if generation == position.events_generation and position.n_sent_alarms <= MAX_NEW_ALARMS:
         position.n_events += len(events)
         return {"more_alarms": merge_alarms(events, n_rows)} if events else {}
     position.events_generation, events = view.events()
-    position.n_events, position.n_more = len(events), 0
+    position.n_events, position.n_sent_alarms = len(events), 0
     return {"alarms": merge_alarms(events, n_rows)}
 
 
-async def watch(socket: WebSocket, library: Library, jobs: Jobs | None) -> None:
+async def watch(socket: WebSocket, run_folders: RunFolders, launched_runs: LaunchedRuns | None) -> None:
     """Send changes to a page until it disconnects."""
     await socket.accept()
-    watcher = Watcher(library, jobs)
+    watcher = Watcher(run_folders, launched_runs)
     receiving = asyncio.ensure_future(_receive(socket, watcher))
     try:
         while not receiving.done():
             changes = await run_in_threadpool(watcher.find_changes)
             await socket.send_text(json.dumps(changes))
-            await asyncio.wait((receiving,), timeout=SECONDS)
+            await asyncio.wait((receiving,), timeout=UPDATE_SECONDS)
     except (WebSocketDisconnect, RuntimeError):  # it disconnected during a send
         pass
     finally:

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from numbers import Real
 
-from streamgauge._engine.journal import JournalView
+from streamgauge._engine.journal import JournalReader
 from streamgauge.errors import StreamgaugeError
-from streamgauge.serve.run_folders import Library
+from streamgauge.serve.run_folders import RunFolders
 
 __all__ = ["TYPE", "format_metrics"]
 
@@ -29,17 +29,17 @@ FAMILIES = {
 }
 
 
-def format_metrics(library: Library, n_pages: int = 0) -> str:
+def format_metrics(run_folders: RunFolders, n_pages: int = 0) -> str:
     """Return the metrics; only active runs have any, so that the number of series stays small.
 
     Examples
     --------
     >>> import tempfile
-    >>> print(format_metrics(Library(tempfile.mkdtemp())).splitlines()[-1])
+    >>> print(format_metrics(RunFolders(tempfile.mkdtemp())).splitlines()[-1])
     streamgauge_pages 0
     """
     samples: dict[str, list[Sample]] = {family: [] for family in FAMILIES}
-    for sample in _collect_samples(library):
+    for sample in _collect_samples(run_folders):
         samples[sample[0]].append(sample)
     samples["streamgauge_pages"].append(("streamgauge_pages", {}, n_pages))
     lines = []
@@ -63,8 +63,8 @@ def _format_number(value: float) -> str:
     return "NaN" if value != value else f"{value:.10g}"  # noqa: PLR0124
 
 
-def _collect_samples(library: Library) -> Iterator[Sample]:
-    runs = library.list_runs()
+def _collect_samples(run_folders: RunFolders) -> Iterator[Sample]:
+    runs = run_folders.list_runs()
     states = Counter(run.summarise()["state"] for run in runs)
     for state in ("running", "complete", "cut short", "failed", "died"):
         yield "streamgauge_runs", {"state": state}, states[state]
@@ -77,7 +77,7 @@ def _collect_samples(library: Library) -> Iterator[Sample]:
             continue
 
 
-def _collect_run_samples(name: str, view: JournalView) -> Iterator[Sample]:
+def _collect_run_samples(name: str, view: JournalReader) -> Iterator[Sample]:
     status, run = view.status(), {"run": name, "stream": str(view.about.get("stream"))}
     yield "streamgauge_rows_total", run, float(status.get("n_rows") or 0)
     yield "streamgauge_run_seconds", run, float(status.get("seconds") or 0.0)
@@ -95,7 +95,7 @@ def _collect_run_samples(name: str, view: JournalView) -> Iterator[Sample]:
     yield from _collect_readings(run, view)
 
 
-def _collect_readings(run: Mapping[str, str], view: JournalView) -> Iterator[Sample]:
+def _collect_readings(run: Mapping[str, str], view: JournalReader) -> Iterator[Sample]:
     layout, last = view.layout, view.records()[1][-1:]
     if not len(last):
         return

@@ -13,7 +13,7 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.serve.curve_sources import Cache
 from streamgauge.serve.runs import Run
 
-__all__ = ["Library"]
+__all__ = ["RunFolders"]
 
 MAX_DEPTH = 5
 """Depth of folders to which runs are searched."""
@@ -24,11 +24,11 @@ MAX_FOLDERS = 20_000
 MAX_RUNS = 2_000
 """Largest number of runs shown."""
 
-SECONDS = 1.0
+LIST_VALID_SECONDS = 1.0
 """Seconds for which a list of runs is valid."""
 
 
-class Library:
+class RunFolders:
     """The runs in a folder.
 
     Parameters
@@ -42,7 +42,7 @@ class Library:
     >>> from streamgauge import SEA, NoChange, evaluate
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = evaluate(SEA(n_rows=100), NoChange(), journal=folder / "sea")
-    >>> [run.name for run in Library(folder).list_runs()]
+    >>> [run.name for run in RunFolders(folder).list_runs()]
     ['sea']
     """
 
@@ -58,7 +58,7 @@ class Library:
     def list_runs(self) -> list[Run]:
         """Return the runs; the folder is searched at most once a second."""
         with self._lock:
-            if time.monotonic() - self._searched > SECONDS or not self._searched:
+            if time.monotonic() - self._searched > LIST_VALID_SECONDS or not self._searched:
                 runs = (path for path in self._walk() if _is_run(path))
                 self._runs = [self._make_run(path) for path in islice(runs, MAX_RUNS)]
                 self._searched = time.monotonic()

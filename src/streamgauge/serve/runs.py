@@ -6,13 +6,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from streamgauge._engine.journal import JournalView
+from streamgauge._engine.journal import JournalReader
 from streamgauge._engine.journal import format as files
 from streamgauge._format.text import describe_forgetting
 from streamgauge.errors import StreamgaugeError
 from streamgauge.results import Results
 from streamgauge.serve.catalogues import find_experiment
-from streamgauge.serve.curve_sources import Cache, Readings, read_journal
+from streamgauge.serve.curve_sources import Cache, RunRecords, read_journal
 
 __all__ = ["Run", "merge_alarms"]
 
@@ -49,9 +49,9 @@ class Run:
         facts: dict[str, Any] | None = self._cache.read(self.folder / "manifest.json", _read_manifest)
         return facts
 
-    def _read_journal(self) -> JournalView | None:
+    def _read_journal(self) -> JournalReader | None:
         about = self.folder / files.FOLDER / files.ABOUT
-        view: JournalView | None = self._cache.read(about, lambda path: JournalView(path.parent.parent))
+        view: JournalReader | None = self._cache.read(about, lambda path: JournalReader(path.parent.parent))
         return view
 
     @property
@@ -91,7 +91,7 @@ class Run:
             "reason": status.get("reason", ""),
         }
 
-    def _find_times(self, view: JournalView | None) -> dict[str, Any]:
+    def _find_times(self, view: JournalReader | None) -> dict[str, Any]:
         saved = (self.folder / "manifest.json").stat().st_mtime if (self.folder / "manifest.json").is_file() else None
         return {"started": saved if view is None else view.about.get("started"), "updated": saved}
 
@@ -125,13 +125,13 @@ class Run:
         verdicts: list[dict[str, Any]] = view.status().get("verdicts", [])
         return verdicts
 
-    def read_curves(self, kind: str = "measure") -> Readings:
+    def read_curves(self, kind: str = "measure") -> RunRecords:
         """Return the records of the curves; the curves of pairs are only in the journal."""
         if self.is_saved and (kind != "pair" or self._read_journal() is None):
-            return self._cache.load(self.folder).readings
+            return self._cache.load(self.folder).run_records
         return read_journal(self.folder)
 
-    def get_journal(self) -> JournalView | None:
+    def get_journal(self) -> JournalReader | None:
         """Return the journal; None once the results are saved."""
         return None if self.is_saved else self._read_journal()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from streamgauge.errors import StreamgaugeError, require_between
-from streamgauge.serve.run_folders import Library
+from streamgauge.serve.run_folders import RunFolders
 
 __all__ = ["Settings", "serve"]
 
@@ -80,7 +80,7 @@ def serve(folder: Path | str, settings: Settings = Settings(), on_ready: Callabl
     on_ready
         Called with the address once the page can be opened.
     """
-    library = Library(folder)
+    run_folders = RunFolders(folder)
     try:
         import uvicorn  # noqa: PLC0415
         import websockets  # noqa: F401, PLC0415
@@ -89,7 +89,7 @@ def serve(folder: Path | str, settings: Settings = Settings(), on_ready: Callabl
     except ImportError as error:
         msg = f"the dashboard needs {error.name}: pip install 'streamgauge[serve]'"
         raise StreamgaugeError(msg) from None
-    app = create_app(library, token=settings.token, can_start=settings.can_start)
+    app = create_app(run_folders, token=settings.token, can_start=settings.can_start)
     config = uvicorn.Config(
         app, log_level="warning", ws="websockets-sansio", ws_max_size=65_536, server_header=False, lifespan="off"
     )

@@ -35,12 +35,12 @@ from streamgauge import (
 from streamgauge._engine.collector import Progress
 from streamgauge._engine.journal import Journal, JournalReader, Layout
 from streamgauge.records import Alarm, Verdict
-from streamgauge.serve import Library, Settings
+from streamgauge.serve import RunFolders, Settings
 from streamgauge.serve import curve_sources as serve_sources
 from streamgauge.serve.app import create_app
 from streamgauge.serve.guard import POLICY
-from streamgauge.serve.launched_runs import Jobs, build_arguments, list_choices
-from streamgauge.serve.live import MAX_NEW, Watcher
+from streamgauge.serve.launched_runs import LaunchedRuns, build_arguments, list_choices
+from streamgauge.serve.live import MAX_NEW_POINTS, Watcher
 from streamgauge.serve.metrics import format_metrics
 
 HOME = "http://127.0.0.1:8765"
@@ -87,7 +87,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def page(folder: Path) -> Iterator[TestClient]:
-    with TestClient(create_app(Library(folder)), base_url=HOME) as client:
+    with TestClient(create_app(RunFolders(folder)), base_url=HOME) as client:
         yield client
 
 
@@ -122,7 +122,7 @@ def test_curves_are_those_of_the_results(page: TestClient, folder: Path) -> None
 
 def test_a_saved_run_and_its_journal_show_the_same_curves(page: TestClient, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "journal").symlink_to(folder / "saved" / "journal")
-    with TestClient(create_app(Library(tmp_path)), base_url=HOME) as only_journal:
+    with TestClient(create_app(RunFolders(tmp_path)), base_url=HOME) as only_journal:
         for panel in (ACCURACY, {"kind": "cost", "name": "n_bytes", "under": ""}):
             saved, followed = curves_of(page, "saved", panel), curves_of(only_journal, ".", panel)
             assert saved[1].tolist() == followed[1].tolist()
@@ -157,7 +157,7 @@ def test_details_tell_alarms_and_verdicts(page: TestClient, folder: Path) -> Non
 def test_without_live_verdicts_the_recommended_test_is_shown(tmp_path: Path) -> None:
     results = evaluate(SEA(n_rows=2_000), [NaiveBayes(), MajorityClass()], scheme=Bootstrap(5), live_test=None)
     save(results, tmp_path / "run")
-    (verdict,) = Library(tmp_path).find_run("run").list_verdicts()
+    (verdict,) = RunFolders(tmp_path).find_run("run").list_verdicts()
     comparison = compare(results)
     assert verdict["sentence"] == comparison.sentence
     assert verdict["outcome"] == "first"
@@ -187,10 +187,10 @@ def test_runs_of_a_store_name_their_experiment(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "catalogue.sqlite")) as catalogue, catalogue:
         catalogue.execute("create table runs (run text primary key, experiment text not null)")
         catalogue.execute("insert into runs values ('abc', 'quick benchmark')")
-    experiments = {run["id"]: run["experiment"] for run in Library(tmp_path).list_summaries()}
+    experiments = {run["id"]: run["experiment"] for run in RunFolders(tmp_path).list_summaries()}
     assert experiments == {"runs/run=abc": "quick benchmark", "runs/run=new": ""}
     (tmp_path / "catalogue.sqlite").write_bytes(b"no database")
-    assert {run["experiment"] for run in Library(tmp_path).list_summaries()} == {""}
+    assert {run["experiment"] for run in RunFolders(tmp_path).list_summaries()} == {""}
 
 
 @pytest.mark.parametrize(
@@ -219,10 +219,10 @@ def test_nothing_outside_the_folder_is_read(page: TestClient, name: str) -> None
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path, folder: Path) -> None:
     (tmp_path / "inside").mkdir()
     (tmp_path / "inside" / "link").symlink_to(folder / "saved")
-    library = Library(tmp_path / "inside")
-    assert library.list_runs() == []
+    run_folders = RunFolders(tmp_path / "inside")
+    assert run_folders.list_runs() == []
     with pytest.raises(StreamgaugeError, match="there is no run 'link'"):
-        library.find_run("link")
+        run_folders.find_run("link")
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_other_pages_can_neither_start_nor_stop_nor_watch(page: TestClient, orig
 
 def test_with_a_token_nothing_is_answered_without_it(folder: Path) -> None:
     token = "t0ken-that-is-long-enough"
-    app = create_app(Library(folder), token=token)
+    app = create_app(RunFolders(folder), token=token)
     with TestClient(app, base_url="http://stats.example:8765", follow_redirects=False) as page:
         for address in ("/", "/api/runs", "/metrics", "/assets/main.js"):
             assert page.get(address).status_code == 401
@@ -347,7 +347,7 @@ def test_away_from_this_machine_there_is_always_a_token() -> None:
 def test_a_page_that_watches_receives_what_is_new_and_nothing_else(tmp_path: Path) -> None:
     with Journal(tmp_path / "live", LAYOUT, {"stream": "SEA()", "n_rows": 1_000}) as journal:
         journal.write_progress(batch([10, 20]))
-        watcher = Watcher(Library(tmp_path))
+        watcher = Watcher(RunFolders(tmp_path))
         generation = JournalReader(tmp_path / "live").records()[0]
         watcher.subscribe({"runs": {"live": [generation, 2]}, "panels": [ACCURACY]})
         first = watcher.find_changes()
@@ -366,7 +366,7 @@ def test_verdicts_and_alarms_are_sent_as_they_form(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("streamgauge._engine.journal.writer.STATUS_SECONDS", 0.0)
     with Journal(tmp_path / "live", LAYOUT) as journal:
         journal.write_progress(batch([10]))
-        watcher = Watcher(Library(tmp_path))
+        watcher = Watcher(RunFolders(tmp_path))
         pair = {"kind": "pair", "name": "tree", "under": "bayes"}
         watcher.subscribe({"runs": {"live": [JournalReader(tmp_path / "live").records()[0], 1]}, "panels": [pair]})
         watcher.find_changes()
@@ -381,9 +381,9 @@ def test_verdicts_and_alarms_are_sent_as_they_form(tmp_path: Path, monkeypatch: 
 def test_alarms_are_sent_once_and_all_again_only_when_many_came(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("streamgauge.serve.live.MAX_MORE", 3)
+    monkeypatch.setattr("streamgauge.serve.live.MAX_NEW_ALARMS", 3)
     with Journal(tmp_path / "live", LAYOUT) as journal:
-        watcher = Watcher(Library(tmp_path))
+        watcher = Watcher(RunFolders(tmp_path))
         watcher.subscribe({"runs": {"live": [0, 0]}, "panels": [ACCURACY]})
         watcher.find_changes()
         held: list[int] = []  # by a page that follows
@@ -401,20 +401,20 @@ def test_alarms_are_sent_once_and_all_again_only_when_many_came(
 def test_a_burst_is_not_sent_point_by_point(tmp_path: Path) -> None:
     with Journal(tmp_path / "live", LAYOUT) as journal:
         journal.write_progress(batch([10]))
-        watcher = Watcher(Library(tmp_path))
+        watcher = Watcher(RunFolders(tmp_path))
         watcher.subscribe({"runs": {"live": [JournalReader(tmp_path / "live").records()[0], 1]}, "panels": [ACCURACY]})
         watcher.find_changes()
-        journal.write_progress(batch(list(range(11, MAX_NEW + 20))))
+        journal.write_progress(batch(list(range(11, MAX_NEW_POINTS + 20))))
         assert watcher.find_changes()["watched"]["live"]["again"]
-        journal.write_progress(batch([MAX_NEW + 100]))
-        assert watcher.find_changes()["watched"]["live"]["rows"] == [MAX_NEW + 100]
+        journal.write_progress(batch([MAX_NEW_POINTS + 100]))
+        assert watcher.find_changes()["watched"]["live"]["rows"] == [MAX_NEW_POINTS + 100]
 
 
 def test_a_thinned_journal_is_read_again_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streamgauge._engine.journal.writer.MAX_RECORDS", 400)
     with Journal(tmp_path / "live", LAYOUT) as journal:
         journal.write_progress(batch(list(range(1, 391))))
-        watcher = Watcher(Library(tmp_path))
+        watcher = Watcher(RunFolders(tmp_path))
         watcher.subscribe(
             {"runs": {"live": [JournalReader(tmp_path / "live").records()[0], 390]}, "panels": [ACCURACY]}
         )
@@ -426,7 +426,7 @@ def test_a_thinned_journal_is_read_again_as_a_whole(tmp_path: Path, monkeypatch:
 def test_a_run_that_becomes_saved_results_is_announced_once(tmp_path: Path) -> None:
     with Journal(tmp_path / "live", LAYOUT) as journal:
         journal.write_progress(batch([10]))
-        watcher = Watcher(Library(tmp_path))
+        watcher = Watcher(RunFolders(tmp_path))
         watcher.subscribe({"runs": {"live": [JournalReader(tmp_path / "live").records()[0], 1]}, "panels": [ACCURACY]})
         watcher.find_changes()
         journal.close("complete")
@@ -460,7 +460,7 @@ def test_metrics_are_what_prometheus_reads(tmp_path: Path) -> None:
             batch([10], alarms=(Alarm(5, name, 0, "DDM"),)), describe=lambda: {"source": {"lag": 7, "bad": 2}}
         )
         journal._write_status()
-        text = format_metrics(Library(tmp_path), n_pages=2)
+        text = format_metrics(RunFolders(tmp_path), n_pages=2)
     escaped = 'a\\"b\\\\c'
     of_run = 'run="live",stream="SEA()"'
     assert f"streamgauge_rows_total{{{of_run}}} 10" in text
@@ -504,10 +504,10 @@ def test_what_a_page_may_start_reads_no_file_elsewhere(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../x", "a/b", ".hidden", "", "a b", "-x", "x" * 200])
 def test_a_run_gets_a_plain_name_in_the_folder(tmp_path: Path, name: str) -> None:
-    jobs = Jobs(tmp_path)
+    launched_runs = LaunchedRuns(tmp_path)
     if name:
         with pytest.raises(StreamgaugeError, match="not a valid name"):
-            jobs.start({"stream": "SEA", "learners": ["NaiveBayes"], "rows": 100, "name": name})
+            launched_runs.start({"stream": "SEA", "learners": ["NaiveBayes"], "rows": 100, "name": name})
     assert list(tmp_path.iterdir()) == []
 
 
@@ -517,7 +517,7 @@ def heard_out(socket: Any) -> None:
 
 
 def test_a_page_of_a_read_only_server_starts_nothing(folder: Path) -> None:
-    with TestClient(create_app(Library(folder), can_start=False), base_url=HOME) as page:
+    with TestClient(create_app(RunFolders(folder), can_start=False), base_url=HOME) as page:
         assert page.get("/api/runs").json()["can_start"] is False
         assert page.post("/api/start", json={}, headers=ORIGIN).status_code == 404
 
