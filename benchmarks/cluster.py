@@ -20,6 +20,7 @@ from benchmarks.turns import time_best
 from streamgauge._engine.cells import CellGroup
 from streamgauge._engine.planner import Planner
 from streamgauge.backends.messages import pack_plan, pack_result, unpack_plan, unpack_result
+from streamgauge.streams import take
 
 CALL_SECONDS = 200e-6
 """Cost to the driver of a call of an actor and its result, as measured by `measure_call` on a busy machine with two
@@ -71,9 +72,7 @@ def measure_costs(rows: int, n_learners: int = 2) -> Costs:
     """Measure plans and results of an actor that hosts a cell or two, without the call that carries them."""
     learners = {str(number): sg.MajorityClass() for number in range(n_learners)}
     evaluation = sg.Evaluation(sg.RandomRBF(), learners, n_rows=rows, batch_size=rows, every=rows)
-    source = evaluation._source
-    batch, arrivals = next(iter(source.batches(rows, rows)))
-    plan = Planner(source, "first", every=rows).plan(batch, arrivals)
+    plan = Planner(evaluation._source, "first", every=rows).plan(take(sg.RandomRBF(), rows), None)
     description, columns = pack_plan(plan)
     result = pack_result(CellGroup(evaluation.run_spec).run(plan), unpack_plan(description, columns))
     return Costs(
