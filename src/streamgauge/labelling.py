@@ -239,7 +239,7 @@ class DelayedByColumn(LabellingBase):
         """The attribute that is hidden from the learners."""
         return self.column if isinstance(self.column, str) else None
 
-    def reading_column(self, index: int) -> "DelayedByColumn":
+    def bind_column(self, index: int) -> "DelayedByColumn":
         """Return the labelling that reads its column at an index."""
         return DelayedByColumn(self.column, self.unit, self.of, index)
 
