@@ -32,7 +32,7 @@ COMMANDS = {
 }
 
 
-EPILOG = """\b
+EPILOGUE = """\b
 Every command explains its options, with examples, under --help. --json prints JSON, --quiet prints results only.
 Exit status: 0 success; 1 something failed during the run; 2 invalid arguments; 130 stopped by Ctrl-C."""
 
@@ -56,7 +56,7 @@ class _LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EPILOG)
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EPILOGUE)
 @click.version_option(package_name="streamgauge", prog_name="streamgauge")
 def cli() -> None:
     """Evaluate data-stream classifiers, and test whether one is really better than another."""
