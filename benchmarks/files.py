@@ -49,7 +49,7 @@ def build_readers(csv: Path, arff: Path) -> dict[str, Callable[[], int]]:
     """Return all readers of the two files."""
     return {
         "CSV, schema known": partial(read_ours, csv, File(csv).schema),
-        "CSV, schema found": partial(read_ours, csv),
+        "CSV, schema inferred": partial(read_ours, csv),
         "ARFF": partial(read_ours, arff),
         "pyarrow CSV": partial(read_pyarrow, csv),
         "pandas CSV": partial(read_pandas, csv),

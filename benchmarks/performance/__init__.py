@@ -1,1 +1,1 @@
-"""Streamgauge beside MOA, CapyMOA, River, stream-learn and scikit-learn, in one run on one machine: `make peers`."""
+"""Comparison of streamgauge with MOA, CapyMOA, River, stream-learn and scikit-learn on one machine: `make peers`."""
