@@ -77,11 +77,6 @@ STREAMS: dict[str, Callable[[], Rows]] = {
 }
 
 
-@pytest.fixture
-def rows(stream: str, real_stream: Callable[[str], File]) -> Rows:
-    return rows_of(real_stream(stream)) if stream == "electricity" else STREAMS[stream]()
-
-
 def predictions_of(learner: str, rows: Rows, weight: NDArray[np.float64] | None = None) -> NDArray[np.int32]:
     schema, x, y = rows
     step = Step(Batch(0, x, y), weight=weight)
@@ -102,7 +97,10 @@ def predictions_of(learner: str, rows: Rows, weight: NDArray[np.float64] | None 
         (BAYES, "nominal with missing values", 0.0005),
     ],
 )
-def test_a_learner_is_as_accurate_as_moas(learner: str, rows: Rows, at_most: float) -> None:
+def test_a_learner_is_as_accurate_as_moas(
+    learner: str, stream: str, at_most: float, real_stream: Callable[[str], File]
+) -> None:
+    rows = rows_of(real_stream(stream)) if stream == "electricity" else STREAMS[stream]()
     theirs = moa.run_prequential(learner, *rows)
     ours = predictions_of(learner, rows)
     accuracy, differing = np.mean(ours == rows[2]), np.mean(ours != theirs.predictions)
@@ -130,8 +128,8 @@ def test_a_tree_is_as_accurate_as_moas(learner: str, at_most: float) -> None:
     ],
 )
 @pytest.mark.usefixtures("moa_programs")
-def test_a_learner_of_weighted_rows_is_as_accurate_as_moas(learner: str, rows: Rows, at_most: float) -> None:
-    schema, x, y = rows
+def test_a_learner_of_weighted_rows_is_as_accurate_as_moas(learner: str, stream: str, at_most: float) -> None:
+    schema, x, y = STREAMS[stream]()
     rng = np.random.default_rng(3)
     weight = rng.exponential(size=len(y)) * (rng.random(len(y)) < 0.8)
     theirs = moa.predict_weighted(learner, schema, x, y, weight)
