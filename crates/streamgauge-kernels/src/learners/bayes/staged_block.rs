@@ -116,7 +116,7 @@ impl<const V: usize> StagedBlock<V> {
         Class { weight, observed, log_base, has_missing: false }
     }
 
-    /// Learns all rows, each into a state of its own; returns the last state of each class, and `total` plus the
+    /// Learns all rows, each into its own state; returns the last state of each class, and `total` plus the
     /// weights of all rows.
     ///
     /// A row of weight 0 leaves its class unchanged, bit for bit, so that no branch is needed, which would be
