@@ -184,7 +184,7 @@ class Evaluation:
 
     def advance(self, should_stop: Callable[[], bool] = lambda: False) -> Iterator[Progress]:
         """Run batch by batch, from the start or a checkpoint, until the rows end or `should_stop` returns True."""
-        self._run = run = Run(self._source, self.run_spec, self._make_run_options())
+        self._run = run = self._make_run()
         if self.journal is None:
             yield from run.advance(should_stop)
             return
@@ -195,9 +195,9 @@ class Evaluation:
                 yield progress
             journal.close("cut short" if run.ended_by else "complete", run.ended_by)
 
-    def _make_run_options(self) -> RunOptions:
-        live_test, n_analyses = self._plan_analyses()
-        return RunOptions(
+    def _make_run(self) -> Run:
+        live_test, n_analyses = self._plan_analyses()  # may count the rows of a file, so it comes before run_spec
+        options = RunOptions(
             score=self.score,
             every=self.every,
             n_rows=self._limit,
@@ -211,6 +211,7 @@ class Evaluation:
             checkpoints=self.checkpoints,
             identity=lambda: identify_run(self._describe(), self.detectors, self.recorders),
         )
+        return Run(self._source, self.run_spec, options)
 
     def _plan_analyses(self) -> tuple[LiveTest | None, int | None]:
         """Return the live test and the number of readings; rows of a file are not counted for it alone."""
@@ -242,7 +243,7 @@ class Evaluation:
     def results(self, progress: Iterable[Progress]) -> Results:
         """Join the progress of all batches."""
         if self._run is None:
-            self._run = Run(self._source, self.run_spec, self._make_run_options())
+            self._run = self._make_run()
         collector, classes = self._run.collector, self._source.schema.classes
         parts = list(progress)
         read = [part for part in parts if len(part.rows)]

@@ -29,7 +29,7 @@ from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, Pytho
 from streamgauge.records import Batch
 from streamgauge.results import ConfusionMatrices, Misclassified, Predictions, Results
 from streamgauge.schemes import Bootstrap, Chunks, CrossValidation, Holdout, Prequential
-from streamgauge.streams import SEA, ArrayStream
+from streamgauge.streams import SEA, ArrayStream, File, write
 
 N = 1200
 
@@ -479,3 +479,9 @@ def test_what_a_checkpoint_costs_does_not_grow_with_the_run(tmp_path: Path) -> N
     run = Evaluation(SEA(), NaiveBayes(), forgetting=sg.Window(100), **options)
     sizes = [files_of(tmp_path)[0].stat().st_size for _ in run.advance()]
     assert max(sizes[5:]) - min(sizes[5:]) < 100
+
+
+def test_a_run_over_a_whole_file_ends_with_a_checkpoint(tmp_path: Path) -> None:
+    write(SEA(n_rows=500), tmp_path / "rows.csv")
+    evaluate(File(tmp_path / "rows.csv"), NaiveBayes(), checkpoint=tmp_path / "run", checkpoint_every=400)
+    assert files_of(tmp_path / "run")[0].name == f"rows-{500:020d}.checkpoint"
