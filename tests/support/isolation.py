@@ -1,5 +1,6 @@
 """Isolation of unit tests: no process, no Java virtual machine, no connection to another machine."""
 
+import platform
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -20,6 +21,7 @@ class Isolation:
 
     def __init__(self) -> None:
         self.on = False
+        platform.processor()  # runs a command the first time, and manifests name the processor
         sys.addaudithook(self._check_event)
         BaseProcess.start = self._check_start(BaseProcess.start)  # type: ignore[assignment, method-assign]
 
