@@ -32,12 +32,13 @@ from numpy.typing import NDArray
 
 import streamgauge as sg
 from streamgauge import randomness
+from streamgauge.errors import StreamgaugeError
 from streamgauge.learners import AdaptiveRandomForest, NoiseFilter
 from streamgauge.protocols import CellBatch, Learner, LearnerSpec, Scheme, Stream
 from streamgauge.records import PairSums, Schema, Verdict
 from streamgauge.results import Results
 from streamgauge.significance import LiveTest, PairWatch, mcnemar, sign_flip, two_way_t, wilcoxon
-from streamgauge.streams import LED, File, in_memory
+from streamgauge.streams import LED, in_memory, load
 
 N_ROWS = 1000
 K = 10
@@ -49,7 +50,6 @@ RESULTS = Path(__file__).parent / "results" / "calibration.csv"
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "calibration.md"
 MARK = "<!-- tables -->"
 TABLES = RESULTS.with_suffix(".md")
-ELECTRICITY = Path(__file__).resolve().parents[2] / "shared" / "data" / "electricity.arff"
 N_ELECTRICITY = 45_312
 
 LIVE = LiveTest(alpha=ALPHA, rope=0.0, horizon=N_ROWS, shared=False)
@@ -213,10 +213,19 @@ def list_jobs(n_repetitions: int) -> Iterator[Job]:
         yield from ((stream, "bootstrap", k, repetition) for stream, k in product(STREAMS, MANY_FOLDS))
 
 
+def _has_electricity() -> bool:
+    """Return whether the registry finds the stream, in STREAMGAUGE_DATA or its cache."""
+    try:
+        load("electricity", offline=True)
+    except StreamgaugeError:
+        return False
+    return True
+
+
 @cache
 def load_electricity() -> Stream:
     """Return the rows of the electricity market."""
-    return in_memory(File(ELECTRICITY), N_ELECTRICITY)
+    return in_memory(load("electricity", offline=True), N_ELECTRICITY)
 
 
 def read_rows() -> list[dict[str, str]]:
@@ -233,7 +242,7 @@ def main() -> None:
     part, n_parts = (int(number) for number in os.environ.get("CALIBRATION_PART", "1/1").split("/"))
     done = {(r["stream"], r["scheme"], int(r["folds"]), int(r["repetition"])) for r in read_rows()}
     missing = [
-        job for job in list_jobs(n_repetitions) if job not in done and (job[0] != "electricity" or ELECTRICITY.exists())
+        job for job in list_jobs(n_repetitions) if job not in done and (job[0] != "electricity" or _has_electricity())
     ]
     RESULTS.parent.mkdir(exist_ok=True)
     with RESULTS.open("a", encoding="utf-8", newline="") as file:

@@ -8,7 +8,6 @@ Run with ``python -m benchmarks fidelity``, or some learners with ``python -m be
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,17 +15,17 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from peers import arff, moa
+from peers import moa
+from streamgauge.errors import StreamgaugeError
 from streamgauge.learners import ExtremelyFastDecisionTree, HoeffdingAdaptiveTree, HoeffdingTree, NaiveBayes
 from streamgauge.protocols import LearnerSpec, Stream
 from streamgauge.records import Batch, Schema, Step
-from streamgauge.streams import LED, SEA, Hyperplane, RandomRBF, Waveform
+from streamgauge.streams import LED, SEA, Hyperplane, RandomRBF, Waveform, load
 
 __all__ = ["SEEDS", "Rows", "measure_accuracy", "open_streams"]
 
 N_ROWS = 100_000
 SEEDS = range(1, 6)
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 GENERATORS: dict[str, Stream] = {
     "RBF": RandomRBF(),
     "SEA": SEA(),
@@ -40,17 +39,18 @@ Rows = tuple[Schema, NDArray[np.float64], NDArray[np.int32]]
 
 
 def open_streams() -> Iterator[tuple[str, Rows]]:
-    """Yield the first rows of generators and real streams, by name; print which files are missing."""
+    """Yield the first rows of generators and real streams, by name; print which ones the registry does not find."""
     for name, stream in GENERATORS.items():
         batch = next(stream.batches(N_ROWS))
         yield name, (stream.schema, batch.x, batch.y)
     for name in FILES:
-        path = DATA / f"{name}.arff"
-        if path.exists():
-            schema, x, y = arff.read(path)
-            yield name, (schema, x[:N_ROWS], y[:N_ROWS])
-        else:
-            print(f"{path} does not exist")
+        try:
+            stream = load(name, offline=True)
+        except StreamgaugeError as error:
+            print(f"{name} is left out: {error}")
+            continue
+        batch = next(stream.batches(N_ROWS))
+        yield name, (stream.schema, batch.x, batch.y)
 
 
 def measure_accuracy(spec: LearnerSpec, rows: Rows, seed: int) -> float:
