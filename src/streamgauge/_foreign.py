@@ -42,6 +42,8 @@ __all__ = [
     "is_frame",
     "is_series",
     "is_stream",
+    "is_stream_class",
+    "knows_drifts",
     "list_needed_statistics",
     "name_callable",
     "needs_votes",
@@ -51,15 +53,24 @@ __all__ = [
 
 
 def is_stream(thing: object) -> TypeGuard[Stream]:
-    """Return whether a thing, or the instances of a class, are streams; reads nothing, since that may cost a pass.
+    """Return whether a thing is a stream; reads nothing, since that may cost a pass.
 
     Examples
     --------
     >>> is_stream(42)
     False
     """
-    kind = thing if isinstance(thing, type) else type(thing)
+    return is_stream_class(type(thing))
+
+
+def is_stream_class(kind: type) -> bool:
+    """Return whether the instances of a class are streams."""
     return all(hasattr(kind, member) for member in ("schema", "n_rows", "fingerprint", "batches"))
+
+
+def knows_drifts(stream: Stream) -> bool:
+    """Return whether a stream has its own `drifts_before`; asking another one for its drifts could cost a pass."""
+    return getattr(type(stream), "drifts_before", None) not in {None, StreamBase.drifts_before}
 
 
 def is_frame(thing: object) -> bool:
@@ -259,7 +270,8 @@ class _ForeignScheme(SchemeBase):
 
 def overrides(scheme: Scheme, method: str) -> bool:
     """Return whether a scheme has a method that is not the default of `SchemeBase`."""
-    return getattr(type(scheme), method, None) not in {None, getattr(SchemeBase, method)}
+    own = scheme._scheme if isinstance(scheme, _ForeignScheme) else scheme
+    return getattr(type(own), method, None) not in {None, getattr(SchemeBase, method)}
 
 
 def adopt_labelling(labelling: Labelling) -> LabellingBase:
@@ -278,7 +290,7 @@ class _ForeignLabelling(LabellingBase):
 
     @property
     def attribute(self) -> str | None:
-        return getattr(self._labelling, "attribute", None)
+        return getattr(self._labelling, "attribute", None) if hasattr(self._labelling, "bind_column") else None
 
     def bind_column(self, index: int) -> LabellingBase:
         return adopt_labelling(self._labelling.bind_column(index))

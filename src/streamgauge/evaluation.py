@@ -109,7 +109,7 @@ class Evaluation:
         forgetting = default if forgetting is None else forgetting
         self.forgettings = tuple(forgetting) if isinstance(forgetting, Sequence) else (forgetting,)
         self.measures: tuple[Measure, ...] = find_measures(measures, self.stream)
-        self.detectors = name_detectors(detectors) if detectors else {}
+        self.detectors = name_detectors(detectors)
         self.recorders, self.resources, self.journal = tuple(recorders), resources, journal
         self.time_limit, self.time_budget, self.live_test = time_limit, time_budget, live_test
         self._limit, self._every = n_rows, every or (None if period is None else period[0])
@@ -184,12 +184,13 @@ class Evaluation:
 
     def advance(self, should_stop: Callable[[], bool] = lambda: False) -> Iterator[Progress]:
         """Run batch by batch, from the start or a checkpoint, until the rows end or `should_stop` returns True."""
-        self._run = run = self._make_run()
         if self.journal is None:
-            yield from run.advance(should_stop)
+            self._run = self._make_run()
+            yield from self._run.advance(should_stop)
             return
         layout = Layout(*self._names, self._source.scheme.n_folds, self._is_metered)
         with Journal(self.journal, layout, self._describe_plan()) as journal:
+            self._run = run = self._make_run()
             for progress in run.advance(lambda: should_stop() or journal.is_stop_requested):
                 journal.write_progress(progress, self.failures, self._describe_source)
                 yield progress
@@ -296,7 +297,7 @@ class Evaluation:
         learners = {name: {"spec": to_text(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}
         live: Mapping[str, object] = self._stream.facts()
         return {
-            **({"live": dict(live)} if live else {}),
+            **({"live": dict(live)} if live or isinstance(self._stream, LiveStreamBase) else {}),
             "stream": {
                 "name": to_text(self.stream),
                 "fingerprint": self.stream.fingerprint,

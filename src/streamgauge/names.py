@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from streamgauge._foreign import is_stream
+from streamgauge._foreign import is_stream_class
 from streamgauge.errors import StreamgaugeError, nearest, unknown_name
 from streamgauge.protocols import Labelling, Stream
 
@@ -115,7 +115,7 @@ def _streams() -> dict[str, Any]:
     from streamgauge import streams  # noqa: PLC0415
 
     known = catalogue(streams, include_required=True)
-    kinds = {name: thing for name, thing in known.items() if is_stream(thing)}
+    kinds = {name: thing for name, thing in known.items() if isinstance(thing, type) and is_stream_class(thing)}
     return {**kinds, "paper_stream": streams.paper_stream}
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import streamgauge as sg
-from streamgauge._foreign import adopt_labelling, adopt_scheme, adopt_stream, is_stream, save_part
+from streamgauge._foreign import adopt_labelling, adopt_scheme, adopt_stream, is_stream, is_stream_class, save_part
 from streamgauge.errors import StreamgaugeError
 from streamgauge.labelling import AllLabels, DelayedByColumn
 from streamgauge.protocols import LiveStreamBase, Scheme
 from streamgauge.records import Arrivals, Attribute, Batch, Drift, Schema, Step
 from streamgauge.schemes import Chunks, Holdout, WarmUp
-from streamgauge.streams import drifts_of
+from streamgauge.streams import as_stream, drifts_of
 
 
 class PlainStream:
@@ -147,10 +147,40 @@ def test_a_labelling_of_a_user_delays_and_a_column_is_hidden() -> None:
     assert adopt_labelling(DelayedByColumn("delay")).attribute == "delay"
 
 
-def test_a_class_and_an_instance_are_recognised_as_streams_without_reading_them() -> None:
+def test_a_stream_is_recognised_without_reading_it_and_a_class_is_none() -> None:
     kind: object = PlainStream
-    for thing, expected in ((kind, True), (PlainStream(), True), ("SEA", False)):
+    for thing, expected in ((kind, False), (PlainStream(), True), ("SEA", False)):
         assert is_stream(thing) is expected
+    assert is_stream_class(PlainStream)
+    with pytest.raises(StreamgaugeError, match="is not a stream"):
+        as_stream(sg.SEA)
+
+
+def test_the_rows_of_a_stream_without_drifts_are_not_counted() -> None:
+    class Uncounted(PlainStream):
+        @property
+        def n_rows(self) -> int:  # type: ignore[override]
+            msg = "counted"
+            raise AssertionError(msg)
+
+    assert drifts_of(Uncounted()) == ()
+
+
+def test_a_scheme_of_a_user_that_knows_its_stream_runs_in_chunks() -> None:
+    class Bound(PlainScheme):
+        def bind(self, stream: object) -> "Bound":
+            assert stream is not None
+            return Bound()
+
+    results = sg.evaluate(PlainStream(), sg.NaiveBayes(), scheme=Chunks(50, scheme=Bound()))
+    assert results.n_folds == 2
+
+
+def test_a_labelling_with_an_attribute_of_another_meaning_is_left_alone() -> None:
+    class Named(LateLabelling):
+        attribute = "something else"
+
+    assert adopt_labelling(Named()).attribute is None
 
 
 def test_a_part_without_save_is_named() -> None:

@@ -306,8 +306,9 @@ class CellGroup:
     def _needs_baselines(self) -> bool:
         """Return whether a measure, a recorder, or a forgetting that is not ours may read the hits of the baselines."""
         spec = self.run_spec
-        native = (isinstance(state, NativeForgetting) for state in self._build_states())
-        return spec.with_cell_batches or reads_baselines(spec.measures) or not all(native)
+        if spec.with_cell_batches or reads_baselines(spec.measures):
+            return True
+        return not all(isinstance(state, NativeForgetting) for state in self._build_states())
 
     def _build_cell(self, name: str, fold: Fold) -> Cell:
         run_spec = self.run_spec

@@ -169,12 +169,12 @@ class Run:
         """Pass the results of a plan to the recorders, the collector and the checkpoint."""
         if callbacks:
             pairs = [pair for result in results for pair in zip(result.cells, result.cell_batches, strict=False)]
-            for _, cell_batch in sorted(pairs, key=lambda pair: pair[0]):
-                for callback in callbacks:
+            for callback in callbacks:
+                for _, cell_batch in sorted(pairs, key=lambda pair: pair[0]):
                     callback(cell_batch)
         progress = self.collector.add(plan, results)
         checkpoints = self._options.checkpoints
-        if checkpoints is not None:
+        if checkpoints is not None and not plan.is_idle:
             checkpoints.add(progress)
             if plan.saves:
                 checkpoints.write(self.seconds, results, self._planner, self.collector)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-from streamgauge._foreign import adopt_stream
+from streamgauge._foreign import adopt_stream, knows_drifts
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import Stream, StreamBase
 from streamgauge.records import Drift, Schema
@@ -31,6 +31,8 @@ def drifts_of(stream: Stream, n_rows: int | None = None) -> tuple[Drift, ...]:
     >>> [drift.position for drift in drifts_of(SEA(drift_every=100), 350)]
     [100, 200, 300]
     """
+    if not knows_drifts(stream):
+        return ()
     return adopt_stream(stream).drifts_before(min_limit(stream.n_rows, n_rows))
 
 
