@@ -1,7 +1,7 @@
 """The contract of a forgetting."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -99,7 +99,7 @@ def check_against_reference(
     """
     for row, tally in zip(reading_rows, tallies, strict=True):
         n = int(np.searchsorted(trace.row, row))
-        seen = cut(trace, 0, n)
+        seen = trace.part(0, n)
         newest_first = np.arange(n) < tally.width
         by_age = forgetting.weights_by_age(n) if isinstance(forgetting, FadesByAge) else newest_first.astype(float)
         weight = by_age[::-1] if seen.weight is None else by_age[::-1] * seen.weight
@@ -127,20 +127,8 @@ def update_in_pieces(state: ForgettingState, trace: Trace, reading_rows: list[in
         last = start + size >= len(trace)
         # A piece ends where the next one begins; the last has no end.
         end = reading_rows[-1] + 1 if last else int(trace.row[start + size])
-        yield from state.update(cut(trace, start, start + size), [row for row in reading_rows if begin <= row < end])
+        yield from state.update(trace.part(start, start + size), [row for row in reading_rows if begin <= row < end])
         begin = end
-
-
-def cut(trace: Trace, start: int, stop: int) -> Trace:
-    """Return some consecutive rows of a trace.
-
-    Examples
-    --------
-    >>> len(cut(sample_trace(1), 10, 30))
-    20
-    """
-    columns = ((column.name, getattr(trace, column.name)) for column in fields(trace))
-    return replace(trace, **{name: column[start:stop] for name, column in columns if column is not None})
 
 
 def same_bits(first: Tally, second: Tally) -> bool:

@@ -92,19 +92,9 @@ def _make_step(batch: Batch, seed: int) -> Step:
     )
 
 
-def _part(step: Step, start: int, stop: int) -> Step:
-    batch = Batch(step.batch.start + start, step.batch.x[start:stop], step.batch.y[start:stop])
-    return Step(
-        batch,
-        test=None if step.test is None else step.test[start:stop],
-        weight=None if step.weight is None else step.weight[start:stop],
-        revealed=None if step.revealed is None else step.revealed[start:stop],
-    )
-
-
 def _parts(step: Step, size: int) -> Iterator[Step]:
     for start in range(0, len(step.batch), size):
-        yield _part(step, start, start + size)
+        yield step.part(start, start + size)
 
 
 def _interleave(learner: Learner, steps: Iterator[Step] | list[Step]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
@@ -154,7 +144,7 @@ def _check_hidden_labels(spec: LearnerSpec, schema: Schema, step: Step) -> None:
     _, votes = _interleave(first, [step])
     _, other_votes = _interleave(second, [replace(step, batch=replace(step.batch, y=other))])
     _require(_same_bits(other_votes, votes), spec, "a label that is hidden, or has weight 0, changes its votes")
-    learnt_rows = [_part(step, i, i + 1) for i in np.flatnonzero(learnt).tolist()]
+    learnt_rows = [step.part(i, i + 1) for i in np.flatnonzero(learnt).tolist()]
     third = spec.build(schema, 1)
     for row in learnt_rows:
         third.learn(row.batch.x, row.batch.y, row.weight)
@@ -165,10 +155,10 @@ def _check_hidden_labels(spec: LearnerSpec, schema: Schema, step: Step) -> None:
 def _check_saving(spec: LearnerSpec, schema: Schema, step: Step) -> None:
     half = len(step.batch) // 2
     first, second = spec.build(schema, 1), spec.build(schema, 1)
-    _interleave(first, [_part(step, 0, half)])
+    _interleave(first, [step.part(0, half)])
     state = first.save()
     second.load(state)
-    rest = _part(step, half, len(step.batch))
+    rest = step.part(half, len(step.batch))
     same = _same_bits(_interleave(second, [rest])[1], _interleave(first, [rest])[1])
     _require(same, spec, "it continues differently after it was saved and loaded")
     for cut in (state[:-1], state[: len(state) // 2], b""):

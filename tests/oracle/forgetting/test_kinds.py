@@ -12,7 +12,7 @@ from river import drift
 from sklearn.metrics import accuracy_score, confusion_matrix
 
 from streamgauge import _native
-from streamgauge.checks.forgetting import cut, sample_trace
+from streamgauge.checks.forgetting import sample_trace
 from streamgauge.forgetting import AdwinWindow, Fading, Landmark, Window
 from streamgauge.measures import accuracy
 from streamgauge.protocols import Forgetting
@@ -60,7 +60,7 @@ def last_tally(forgetting: Forgetting, n_classes: int, trace: Trace) -> Tally:
 @given(traces(), st.integers(1, 150))
 def test_landmark_and_window_equal_scikit_learn_on_the_same_slice(drawn: tuple[int, Trace], width: int) -> None:
     n_classes, trace = drawn
-    for forgetting, held in ((Landmark(), trace), (Window(width), cut(trace, max(0, len(trace) - width), len(trace)))):
+    for forgetting, held in ((Landmark(), trace), (Window(width), trace.part(max(0, len(trace) - width), len(trace)))):
         tally = last_tally(forgetting, n_classes, trace)
         assert tally.width == len(held)
         check_against_sklearn(held, tally, np.ones(len(held)) if held.weight is None else held.weight)

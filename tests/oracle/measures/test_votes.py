@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn import metrics as sk
 
 from streamgauge import evaluate
-from streamgauge.checks.forgetting import cut
 from streamgauge.forgetting import AdwinWindow, Fading, Landmark, TimeWindow, Window
 from streamgauge.learners import NaiveBayes
 from streamgauge.measures import MEASURES
@@ -75,7 +74,7 @@ def test_areas_over_windows_are_exactly_those_of_scikit_learn(
 
 def cut_votes(trace: Trace, start: int) -> Trace:
     assert trace.votes is not None
-    part = cut(trace, start, len(trace))
+    part = trace.part(start, len(trace))
     return Trace(
         part.row, part.y_true, part.y_pred, part.majority_hit, part.no_change_hit, part.weight, trace.votes[start:]
     )

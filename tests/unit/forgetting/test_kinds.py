@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from streamgauge.checks import check_forgetting
-from streamgauge.checks.forgetting import cut, same_bits, sample_trace
+from streamgauge.checks.forgetting import same_bits, sample_trace
 from streamgauge.errors import StreamgaugeError
 from streamgauge.forgetting import EWMA, AdwinWindow, Fading, Landmark, TimeWindow, Tumbling, Window
 from streamgauge.measures import accuracy
@@ -80,9 +80,9 @@ def test_a_saved_state_continues_bit_for_bit(forgetting: Any, weighted: bool) ->
     reading_rows = trace.row[1_000::90].tolist()
     straight = forgetting.build(4).update(trace, reading_rows)
     first, second = forgetting.build(4), forgetting.build(4)
-    first.update(cut(trace, 0, 1_000), [])
+    first.update(trace.part(0, 1_000), [])
     second.load(first.save())
-    assert all(map(same_bits, straight, second.update(cut(trace, 1_000, len(trace)), reading_rows)))
+    assert all(map(same_bits, straight, second.update(trace.part(1_000, len(trace)), reading_rows)))
     with pytest.raises(StreamgaugeError, match="not a saved"):
         second.load(first.save()[:-3])
     with pytest.raises(StreamgaugeError, match="not a saved"):
