@@ -9,7 +9,7 @@ import numpy as np
 
 from streamgauge.records import Reading
 from streamgauge.results import Results
-from streamgauge.significance import ALGORITHMS, Comparison
+from streamgauge.significance import THIS_STREAM, Comparison
 
 WARNING = "Neither learner uses randomness: folds differ by their weights alone."
 
@@ -24,7 +24,7 @@ def example_comparison(first: str, second: str, **changes: Any) -> Comparison:
         difference=0.1,
         interval=None,
         alpha=0.05,
-        null=ALGORITHMS,
+        null=THIS_STREAM,
         basis="10 folds",
         first=first,
         second=second,

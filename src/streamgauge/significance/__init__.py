@@ -3,7 +3,18 @@
 from streamgauge.records import Verdict
 from streamgauge.significance.bayesian import Posterior, bayesian_sign, correlated_t, signed_rank
 from streamgauge.significance.compare import compare, compare_all, list_tests
-from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS, TESTS, Comparison, SignificanceTest, p_text
+from streamgauge.significance.comparison import (
+    MODELS,
+    SEEDS,
+    SUCH_STREAMS,
+    TESTS,
+    THIS_STREAM,
+    Answer,
+    Comparison,
+    SignificanceTest,
+    find_test,
+    p_text,
+)
 from streamgauge.significance.confidence_sequences import asymptotic_radius, empirical_bernstein, two_way_sequence
 from streamgauge.significance.corrections import benjamini_hochberg, e_benjamini_hochberg, holm, hommel, shaffer
 from streamgauge.significance.e_values import Betting, anytime_mcnemar
@@ -31,11 +42,13 @@ from streamgauge.significance.ranking import POST_HOCS, RankedPair, Ranking, dia
 from streamgauge.significance.row_tests import mcnemar, two_way_t
 
 __all__ = [
-    "ALGORITHMS",
     "MODELS",
     "POST_HOCS",
     "SEEDS",
+    "SUCH_STREAMS",
     "TESTS",
+    "THIS_STREAM",
+    "Answer",
     "Betting",
     "Comparison",
     "Effect",
@@ -65,6 +78,7 @@ __all__ = [
     "e_benjamini_hochberg",
     "effect_size",
     "empirical_bernstein",
+    "find_test",
     "five_by_two",
     "friedman",
     "held_out_ratio",

@@ -1,36 +1,94 @@
 """The outcome of a significance test, and the registry of the tests."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from streamgauge._format.markup import build_table, tag
 from streamgauge._format.numbers import RATE, format_difference, to_difference_unit
+from streamgauge.errors import unknown_name
 
-__all__ = ["ALGORITHMS", "MODELS", "SEEDS", "TESTS", "Comparison", "SignificanceTest", "p_text", "significance_test"]
+__all__ = [
+    "MODELS",
+    "SEEDS",
+    "SUCH_STREAMS",
+    "TESTS",
+    "THIS_STREAM",
+    "Answer",
+    "Comparison",
+    "SignificanceTest",
+    "find_test",
+    "p_text",
+    "significance_test",
+]
 
 SEEDS = "on this stream the two are equally good for a typical seed"
 """The null hypothesis of tests over folds: the stream is fixed; the seeds and the folds' samples are random."""
 
-MODELS = "these two trained models are right equally often"
+MODELS = "these two trained models are equally good"
 """The null hypothesis of tests over rows: the models are fixed; the rows are random. Two seeds are two models."""
 
-ALGORITHMS = "the two are equally good on average over seeds and over rows of this source"
-"""The null hypothesis of tests over folds and rows: both are random."""
+THIS_STREAM = "on this stream, given what was learnt from it, the two are equally good on average over seeds and rows"
+"""The null hypothesis of tests over folds and rows: both are random, but what the rows taught the learners is not."""
 
-Basis = Literal["folds", "resampled folds", "folds and rows", "rows of one fold", "losses", "5x2 folds"]
+SUCH_STREAMS = "on average over streams of this source the two are equally good"
+"""The null hypothesis about other streams: seeds, rows and what is learnt from them are random."""
+
+Basis = Literal["folds and rows", "folds", "resampled folds", "rows of one fold", "losses", "5x2 folds"]
 """What a test runs over, which decides its arguments (the level `alpha` is always the last):
 
+- ``folds and rows``: the values of both learners, whole and with each block of rows left out;
 - ``folds``: one difference per fold;
 - ``resampled folds``: one difference per fold, and the ratio of tested to learnt rows;
-- ``folds and rows``: the `PairSums` of two learners;
 - ``rows of one fold``: the rows that only the first, and only the second, got right, and all rows;
 - ``losses``: the losses of each model, row by row;
 - ``5x2 folds``: the differences of five repetitions of two folds.
-
-`compare` runs the first four after an evaluation.
 """
+
+LEFT_OUT: dict[str, str] = {
+    SEEDS: "It leaves out the luck of the rows, which the folds share.",
+    MODELS: "It leaves out the luck of seeds and of the rows learnt.",
+}
+"""What tests leave out, by their null hypothesis."""
+
+QUESTIONS: dict[str, str] = {
+    SEEDS: "on this stream",
+    THIS_STREAM: "on this stream",
+    SUCH_STREAMS: "for such streams",
+    MODELS: "as trained here",
+}
+"""The question that a test answers, as the end of a sentence, by its null hypothesis."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a comparison says to a second question: that about other streams of the same source.
+
+    Parameters
+    ----------
+    question
+        The question, as the end of a sentence.
+    null
+        The null hypothesis.
+    interval
+        The confidence interval of first minus second.
+    p_value
+        The two-sided p-value.
+    note
+        What to keep in mind.
+
+    Examples
+    --------
+    >>> Answer("for such streams", SUCH_STREAMS, (-0.01, 0.05), 0.19).p_value
+    0.19
+    """
+
+    question: str
+    null: str
+    interval: tuple[float, float]
+    p_value: float
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,7 +98,7 @@ class Comparison:
     Parameters
     ----------
     test
-        The name of the test, as `compare` accepts it; ``paired_t`` where a two-way t had no rows in common to use.
+        The name of the test, as `compare` accepts it.
     statistic
         The statistic of the test, defined in the docstring of the test.
     p_value
@@ -54,34 +112,40 @@ class Comparison:
     alpha
         The level: a difference is claimed if the p-value is at most this.
     null
-        The null hypothesis: `SEEDS`, `MODELS` or `ALGORITHMS`.
+        The null hypothesis in words: `THIS_STREAM`, `SEEDS` or `MODELS`.
     basis
         The data that the test used, in words.
     first, second
         Names of the learners.
     measure
-        What was compared.
+        What was compared; empty for plain numbers.
     greater_is_better
         Whether a greater value of the measure is better.
     unit
-        The unit of the measure: a ``rate`` is printed in percent, everything else in its own unit.
+        The unit of the measure: a ``rate`` is printed in percent, everything else as it is.
     reason
         Why `compare` chose this test.
     warnings
         Caveats for the interpretation.
     forgetting
         Over which rows the measure was computed: ``Landmark()`` for all of them with equal weight.
+    such_streams
+        The answer to the second question, about other streams of the same source; None if the test has none.
+    values
+        The values of the first and the second that were compared; None if the test knows only their difference.
 
     Examples
     --------
     >>> outcome = Comparison("sign", 9, 0.0215, 1, 0.021, None, 0.05, SEEDS, "10 folds", "tree", "bayes")
     >>> outcome.better
     'tree'
-    >>> outcome.sentence
-    'tree is better than bayes by 2.10 percentage points in accuracy (sign test over 10 folds, p = 0.021).'
+    >>> print(outcome.sentence)
+    tree is better than bayes by 0.021 on this stream (sign test over 10 folds, p = 0.021). It leaves out the luck of \
+the rows, which the folds share.
     >>> from dataclasses import replace
-    >>> replace(outcome, measure="log_loss", greater_is_better=False, unit="nats").sentence
-    'bayes is better than tree by 0.021 nats in log_loss (sign test over 10 folds, p = 0.021).'
+    >>> outcome = replace(outcome, null=THIS_STREAM, measure="log_loss", greater_is_better=False, unit="nats")
+    >>> outcome.sentence
+    'bayes is better than tree by 0.021 nats in log_loss on this stream (sign test over 10 folds, p = 0.021).'
     """
 
     test: str
@@ -95,17 +159,24 @@ class Comparison:
     basis: str
     first: str = "the first"
     second: str = "the second"
-    measure: str = "accuracy"
+    measure: str = ""
     greater_is_better: bool = True
-    unit: str = RATE
+    unit: str = ""
     reason: str = ""
     warnings: tuple[str, ...] = ()
     forgetting: str = "Landmark()"
+    such_streams: Answer | None = None
+    values: tuple[float, float] | None = None
 
     @property
     def title(self) -> str:
         """The name of the test in prose."""
         return TESTS[self.test].title if self.test in TESTS else self.test.replace("_", " ")
+
+    @property
+    def question(self) -> str:
+        """The question that it answers, as the end of a sentence; empty if the null hypothesis is not one of ours."""
+        return QUESTIONS.get(self.null, "")
 
     @property
     def significant(self) -> bool:
@@ -115,50 +186,88 @@ class Comparison:
     @property
     def better(self) -> str | None:
         """The name of the better learner; None if no difference can be claimed."""
-        if not self.significant:
-            return None
-        return self.first if (self.direction > 0) == self.greater_is_better else self.second
+        return self._leader[0] if self.significant else None
+
+    @property
+    def _leader(self) -> tuple[str, str, int]:
+        """The learner that is ahead, the other, and 1 or -1: the sign that turns first minus second to its view."""
+        towards = self.direction or (self.difference or 0.0)
+        names = (self.first, self.second) if (towards >= 0) == self.greater_is_better else (self.second, self.first)
+        return (*names, -1 if towards < 0 else 1)
 
     @property
     def sentence(self) -> str:
-        """The outcome as an English sentence; rates are printed in percent."""
-        better = self.better
-        scale = 100 if self.unit == RATE else 1
-        # From the point of view of the learner that is ahead.
-        turn = -scale if (self.direction if better is not None else self.difference or 0.0) < 0 else scale
-        low, high = sorted(turn * bound for bound in self.interval or (0.0, 0.0))
-        digits = _count_digits((high - low) / 2 or scale * (self.difference or 0.0))
+        """The outcome in English, from the view of the learner that is ahead; rates are printed in percent."""
+        ahead, behind, turn = self._leader
+        scale = turn * (100 if self.unit == RATE else 1)
+        bounds = self.interval or (0.0, 0.0)
+        digits = _count_digits(scale * (bounds[1] - bounds[0]) / 2 or scale * (self.difference or 0.0))
+
+        def format_interval(interval: tuple[float, float]) -> str:
+            low, high = sorted(scale * bound for bound in interval)
+            return f"{100 * (1 - self.alpha):g}% interval {low:,.{digits}f} to {high:,.{digits}f}"
+
         evidence = f"{self.title} over {self.basis}, {p_text(self.p_value)}"
         if self.interval is not None:
-            confidence = 100 * (1 - self.alpha)
-            evidence = f"{confidence:g}% interval {low:,.{digits}f} to {high:,.{digits}f}; {evidence}"
+            evidence = f"{format_interval(self.interval)}; {evidence}"
         by = ""
         if self.difference is not None:
-            by = f" by {turn * self.difference:,.{digits}f} {to_difference_unit(self.unit)}"
-        if better is None:
-            ahead = self.first if (turn > 0) == self.greater_is_better else self.second
+            by = " ".join(["", "by", f"{scale * self.difference:,.{digits}f}", to_difference_unit(self.unit)]).rstrip()
+        measure = f" in {self.measure}" if self.measure else ""
+        question = f" {self.question}" if self.question else ""
+        if self.significant:
+            text = f"{ahead} is better than {behind}{by}{measure}{question} ({evidence})."
+        else:
             lead = f"; {ahead} is ahead{by}" if self.difference else ""
-            between = f"between {self.first} and {self.second}"
-            return f"No difference in {self.measure} can be claimed {between}{lead} ({evidence})."
-        worse = self.second if better == self.first else self.first
-        return f"{better} is better than {worse}{by} in {self.measure} ({evidence})."
+            text = f"No difference{measure} can be claimed between {self.first} and {self.second}{question}{lead} ({evidence})."
+        if self.null in LEFT_OUT:
+            text = f"{text} {LEFT_OUT[self.null]}"
+        if self.such_streams is not None:
+            answer = self.such_streams
+            claim = f"{ahead} is better too" if answer.p_value <= self.alpha else "no difference can be claimed"
+            evidence = f"{format_interval(answer.interval)}, {p_text(answer.p_value)}"
+            question = answer.question[:1].upper() + answer.question[1:]
+            text = f"{text} {question} {claim} ({evidence})."
+        return text
 
     def __repr__(self) -> str:
-        return self.sentence
+        return "\n".join([self.sentence, *(f"Note: {warning}." for warning in self.warnings)])
 
     def _repr_html_(self) -> str:
-        ends = [format_difference(end, self.unit) for end in self.interval or ()]
-        interval = f"[{', '.join(ends)}]" if ends else ""
+        ahead, behind, turn = self._leader
+
+        def format_interval(interval: tuple[float, float] | None) -> str:
+            ends = [format_difference(end, self.unit) for end in sorted(turn * end for end in interval or ())]
+            return f"[{', '.join(ends)}]" if ends else ""
+
+        unit = to_difference_unit(self.unit, short=True)
+        difference = " in ".join(["difference", *([self.measure] if self.measure else [])])
+        such_streams = self.such_streams
         table = build_table(
-            ("", f"difference in {self.measure}, {to_difference_unit(self.unit, short=True)}", "interval", "test", "p"),
+            ("", f"{difference}, {unit}" if unit else difference, "interval", "p", "test", "question"),
             [
                 (
-                    f"{self.first} minus {self.second}",
-                    format_difference(self.difference, self.unit),
-                    interval,
-                    self.title,
+                    f"{ahead} minus {behind}",
+                    format_difference(None if self.difference is None else turn * self.difference, self.unit),
+                    format_interval(self.interval),
                     p_text(self.p_value).removeprefix("p = "),
-                )
+                    self.title,
+                    self.question,
+                ),
+                *(
+                    []
+                    if such_streams is None
+                    else [
+                        (
+                            "",
+                            "",
+                            format_interval(such_streams.interval),
+                            p_text(such_streams.p_value).removeprefix("p = "),
+                            "",
+                            such_streams.question,
+                        )
+                    ]
+                ),
             ],
         )
         notes = (tag("p", f"Note: {warning}.") for warning in self.warnings)
@@ -179,6 +288,8 @@ class SignificanceTest:
         What it runs over, see `Basis`.
     run
         The function.
+    least_folds
+        The fewest folds that it can be run with.
 
     Examples
     --------
@@ -191,6 +302,7 @@ class SignificanceTest:
     title: str
     over: Basis
     run: Callable[..., Comparison]
+    least_folds: int = 1
 
 
 TESTS: dict[str, SignificanceTest] = {}
@@ -199,7 +311,7 @@ TESTS: dict[str, SignificanceTest] = {}
 _Test = TypeVar("_Test", bound=Callable[..., Comparison])
 
 
-def significance_test(name: str, *, title: str, over: Basis) -> Callable[[_Test], _Test]:
+def significance_test(name: str, *, title: str, over: Basis, least_folds: int = 1) -> Callable[[_Test], _Test]:
     """Return a decorator that registers a function as a significance test.
 
     Examples
@@ -210,10 +322,29 @@ def significance_test(name: str, *, title: str, over: Basis) -> Callable[[_Test]
     """
 
     def register(function: _Test) -> _Test:
-        TESTS[name] = SignificanceTest(name=name, title=title, over=over, run=function)
+        TESTS[name] = SignificanceTest(name=name, title=title, over=over, run=function, least_folds=least_folds)
         return function
 
     return register
+
+
+def find_test(name: str, known: Iterable[str] | None = None) -> SignificanceTest:
+    """Return the test of a name: that of the registry, of its function, or its title.
+
+    Examples
+    --------
+    >>> from streamgauge.significance.fold_tests import sign_test
+    >>> [find_test(name).name for name in ("sign", "sign_test", "Sign test")]
+    ['sign', 'sign', 'sign']
+    """
+    tests = {test: TESTS[test] for test in (TESTS if known is None else known)}
+    wanted = name.lower().replace("-", "_").replace(" ", "_")
+    for test in tests.values():
+        title = test.title.lower().replace("-", "_").replace(" ", "_")
+        names = {test.name, f"{test.name}_test", test.run.__name__, title, test.name.removesuffix("_t")}
+        if wanted in names:
+            return test
+    raise unknown_name(kind="test", name=name, known=tests)
 
 
 def _count_digits(scale: float) -> int:

@@ -105,6 +105,16 @@ class GroupSequentialSignFlip:
             raise StreamgaugeError(msg)
         self.n_looks, self._rejected = n_looks, bits[: len(self._flips)].astype(np.bool_)
 
+    @property
+    def claimed(self) -> bool:
+        """Whether a look has claimed a difference."""
+        return bool(self._rejected[0])
+
+    def supports(self, differences: ArrayLike) -> bool:
+        """Return whether the differences would be claimed if this were the only look; every claim is, at its look."""
+        sums = np.abs(self._flips @ np.asarray(differences, dtype=np.float64))
+        return bool((sums >= sums[0] - 1e-12 * (1.0 + sums[0])).mean() <= self.alpha + 1e-9)
+
     def look(self, differences: ArrayLike) -> bool:
         """Add the current differences of the folds; return whether a difference can be claimed."""
         values = np.asarray(differences, dtype=np.float64)
@@ -119,4 +129,4 @@ class GroupSequentialSignFlip:
             # Sums that tie with the greatest one outside the budget are not rejected either.
             limit = np.sort(sums)[-1 - budget] if len(sums) > budget else -1.0
             self._rejected[left[sums > limit + 1e-12 * (1.0 + max(limit, 0.0))]] = True
-        return bool(self._rejected[0])
+        return self.claimed

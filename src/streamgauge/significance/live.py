@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
-from streamgauge.records import Differences, Outcome, PairSums, Verdict
+from streamgauge.records import Differences, EarlierVerdict, Outcome, PairSums, Verdict
 from streamgauge.records.serialise import pack, unpack
-from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS
+from streamgauge.significance.comparison import THIS_STREAM, MODELS, SEEDS
 from streamgauge.significance.confidence_sequences import bernstein_log_e, bernstein_radius, two_way_radius
 from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
 from streamgauge.significance.row_tests import combine_variances, compute_variance_parts
@@ -32,7 +32,7 @@ __all__ = [
     "decide_pairs",
 ]
 
-NULLS = {"two_way_sequence": ALGORITHMS, "empirical_bernstein": MODELS, "group_sequential": SEEDS}
+NULLS = {"two_way_sequence": THIS_STREAM, "empirical_bernstein": MODELS, "group_sequential": SEEDS}
 """The anytime-valid tests and their null hypotheses."""
 
 MAX_ANALYSES = 256
@@ -282,9 +282,12 @@ class AnalysisHistory:
 
 DEFAULT_HORIZON = 20_000
 
-UNDECIDED: tuple[Outcome, None] = ("undecided", None)
-
 Pair = tuple[str, str]
+
+State = tuple[Outcome, int | None, EarlierVerdict | None]
+"""The outcome of a pair, the row at which it was reached, and the last one that no longer holds."""
+
+UNDECIDED: State = ("undecided", None, None)
 
 
 @dataclass(frozen=True)
@@ -331,7 +334,12 @@ class Monitor:
 
     If the folds scored the same rows, the two-way confidence sequence is used; with one fold, the empirical Bernstein
     sequence; with folds of different rows, the group-sequential sign-flip test, which has no rope and whose looks
-    should be planned. The first verdict on a pair is final.
+    should be planned.
+
+    A verdict is what holds now. It is reached when the interval excludes the margin (or lies within it, for
+    equivalence), and lasts as long as the current interval supports it: "better" until the interval includes 0,
+    "equivalent" until it leaves the margin, the claim of a sign-flip test until these differences alone would not
+    support it. All intervals hold at all rows with probability ``1 - alpha``, hence so do all verdicts.
 
     Parameters
     ----------
@@ -354,7 +362,7 @@ class Monitor:
         self.live_test, self.n_looks = live_test, n_looks
         self.n_pairs = 0
         """Number of pairs at the first look."""
-        self._decided: dict[Pair, tuple[Outcome, int]] = {}
+        self._states: dict[Pair, State] = {}
         self._flips: dict[Pair, GroupSequentialSignFlip] = {}
 
     def look(self, pairs: Sequence[PairSums], row: int) -> tuple[Verdict, ...]:
@@ -371,10 +379,11 @@ class Monitor:
         return self.live_test.alpha / (max(self.n_pairs, 1) if self.live_test.shared else 1)
 
     def update(self, names: Sequence[Pair], analysis: InterimAnalysis, row: int) -> None:
-        """Decide the pairs that an analysis after `row` rows can decide."""
+        """Decide each pair by an analysis after `row` rows."""
         self.n_pairs = self.n_pairs or len(names)
-        if analysis.min_scored < 1 or len(self._decided) == self.n_pairs:
+        if analysis.min_scored < 1:
             return
+        held = np.array([OUTCOMES.index(self._states.get(pair, UNDECIDED)[0]) for pair in names])
         if analysis.test == "group_sequential":
             codes = np.array(
                 [
@@ -383,9 +392,13 @@ class Monitor:
                 ]
             )
         else:
-            codes = decide_pairs(analysis, alpha=self.pair_alpha, rope=self.live_test.rope, horizon=self._horizon)
-        for index in np.flatnonzero(codes).tolist():
-            self._decided.setdefault(names[index], (OUTCOMES[codes[index]], row))
+            codes = self._decide_by_intervals(analysis, held)
+        for index in np.flatnonzero(codes != held).tolist():
+            outcome, since, earlier = self._states.get(names[index], UNDECIDED)
+            if since is not None:
+                earlier = EarlierVerdict(outcome, since, row)
+            code = int(codes[index])
+            self._states[names[index]] = (OUTCOMES[code], row if code else None, earlier)
 
     def verdicts(self, names: Sequence[Pair], analysis: InterimAnalysis) -> tuple[Verdict, ...]:
         """Return the verdict on each pair, with its difference and interval in an analysis."""
@@ -395,7 +408,7 @@ class Monitor:
             intervals = compute_intervals(analysis, alpha=self.pair_alpha, horizon=self._horizon)
         verdicts = []
         for pair, difference, interval in zip(names, analysis.differences.tolist(), intervals, strict=True):
-            outcome, row = self._decided.get(pair, UNDECIDED)
+            outcome, row, earlier = self._states.get(pair, UNDECIDED)
             verdict = Verdict(
                 first=pair[0],
                 second=pair[1],
@@ -408,6 +421,7 @@ class Monitor:
                 n_pairs=self.n_pairs if self.live_test.shared else 1,
                 null=NULLS[test],
                 test=test,
+                earlier=earlier,
             )
             verdicts.append(verdict)
         return tuple(verdicts)
@@ -416,13 +430,23 @@ class Monitor:
     def _horizon(self) -> int:
         return self.live_test.horizon or DEFAULT_HORIZON
 
+    def _decide_by_intervals(self, analysis: InterimAnalysis, held: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the outcomes by the current intervals, as indices into `OUTCOMES`; `held` are those before."""
+        decide_now = partial(decide_pairs, analysis, alpha=self.pair_alpha, horizon=self._horizon)
+        codes = decide_now(rope=self.live_test.rope)
+        lapsing = (codes == 0) & ((held == 1) | (held == 2))
+        if lapsing.any():
+            return np.where(lapsing & (decide_now(rope=0.0) == held), held, codes)
+        return codes
+
     def _decide_by_flips(self, pair: Pair, differences: NDArray[np.float64]) -> int:
         """Return the outcome of a pair by its folds, as an index into `OUTCOMES`."""
-        if pair in self._decided or self.pair_alpha * 2.0 ** (len(differences) - 1) < 1.0:
-            return 0  # already decided, or too few folds ever to decide
+        if self.pair_alpha * 2.0 ** (len(differences) - 1) < 1.0:
+            return 0  # too few folds ever to decide
         if pair not in self._flips:
             self._flips[pair] = self._build_flips(len(differences))
-        if not self._flips[pair].look(differences):
+        test = self._flips[pair]
+        if not (test.claimed or test.look(differences)) or not test.supports(differences):
             return 0
         return 1 if differences.sum() > 0 else 2
 
@@ -434,7 +458,10 @@ class Monitor:
         """Return the serialised state."""
         facts = {
             "n_pairs": self.n_pairs,
-            "reached": [[*pair, *decision] for pair, decision in self._decided.items()],
+            "reached": [
+                [*pair, outcome, row, None if earlier is None else [earlier.outcome, earlier.since, earlier.until]]
+                for pair, (outcome, row, earlier) in self._states.items()
+            ],
             "flips": [[*pair, test.n_folds, test.n_looks] for pair, test in self._flips.items()],
         }
         return pack("Monitor", facts, [test.rejected for test in self._flips.values()])
@@ -452,7 +479,10 @@ class Monitor:
             self.n_pairs = before
             raise
         self._flips = flips
-        self._decided = {(first, second): (outcome, row) for first, second, outcome, row in facts["reached"]}
+        self._states = {
+            (first, second): (outcome, row, None if earlier is None else EarlierVerdict(*earlier))
+            for first, second, outcome, row, earlier in facts["reached"]
+        }
 
 
 class PairWatch:

@@ -12,7 +12,7 @@ from streamgauge import _native
 from streamgauge._format.numbers import format_ratio
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between, unknown_name
 from streamgauge.records import PairSums
-from streamgauge.significance.comparison import ALGORITHMS, MODELS, SEEDS, Comparison, significance_test
+from streamgauge.significance.comparison import THIS_STREAM, MODELS, SEEDS, Comparison, significance_test
 from streamgauge.significance.fold_tests import ALL_EQUAL
 
 __all__ = ["combine_variances", "compute_variance_parts", "estimate_two_way", "mcnemar", "two_way_t"]
@@ -260,7 +260,7 @@ def _build_comparison(
         difference=difference,
         interval=(difference - reach, difference + reach),
         alpha=alpha,
-        null=ALGORITHMS if pair.crossed else SEEDS,
+        null=THIS_STREAM if pair.crossed else SEEDS,
         basis=f"{pair.n_folds} folds x {pair.n_rows:,} rows" if pair.crossed else f"{pair.n_folds} folds",
         first=pair.first,
         second=pair.second,

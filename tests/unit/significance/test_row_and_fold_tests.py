@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.significance import ALGORITHMS, MODELS, SEEDS, Comparison, mcnemar, sign_test, two_way_t, wilcoxon
+from streamgauge.significance import THIS_STREAM, MODELS, SEEDS, Comparison, mcnemar, sign_test, two_way_t, wilcoxon
 from tests.support.pair_sums import TABLE_1, TWO_WAY_EXAMPLE, sums_of, without_blocks
 from tests.support.stand_ins import PUBLISHED
 
@@ -202,7 +202,7 @@ def test_a_mean_that_points_the_other_way_is_reported() -> None:
 def test_each_test_says_of_which_hypothesis_it_speaks() -> None:
     assert (sign_test(TABLE_1).null, wilcoxon(TABLE_1).null) == (SEEDS, SEEDS)
     assert mcnemar(3, 4).null == MODELS
-    assert two_way_t(sums_of(TWO_WAY_EXAMPLE)).null == ALGORITHMS
+    assert two_way_t(sums_of(TWO_WAY_EXAMPLE)).null == THIS_STREAM
 
 
 def test_the_verdict_is_a_sentence() -> None:
@@ -214,7 +214,7 @@ def test_the_verdict_is_a_sentence() -> None:
         -0.021,
         (-0.0242, -0.0178),
         0.05,
-        ALGORITHMS,
+        THIS_STREAM,
         "10 folds x 1,000,000 rows",
         "A",
         "B",
