@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 use streamgauge_kernels::adaptive_window::Settings;
 use streamgauge_kernels::forgetting::{self as kernels, Columns, Forgetting as Kernel, Layout, Outcomes, Statistics};
 
-use crate::convert::{read_column, read_optional_column, read_table, run_kernel, to_python};
+use crate::convert::{read_column, read_optional_column, read_table, run_kernel, to_python, to_table};
 
 type Tallies = (
     Py<PyArray3<f64>>,
@@ -18,6 +18,8 @@ type Tallies = (
     Py<PyArray2<f64>>,
     Option<Py<PyArray4<f64>>>,
 );
+
+type ClassBins = (u32, Py<PyArray1<i64>>, Py<PyArray2<f64>>);
 
 /// The state of a forgetting in native code.
 #[pyclass(module = "streamgauge._native")]
@@ -67,6 +69,21 @@ impl Forgetting {
             reshape((s, statistics.n_sums()), tallies.sums)?.into_pyarray(py).unbind(),
             ranks.map(|ranks| ranks.into_pyarray(py).unbind()),
         ))
+    }
+
+    /// Returns for each class voted for, after the fewest halvings that leave at most `max_bins`: the number of halvings,
+    /// the indexes of the used bins of votes in ascending order [m], and their weights of rows of the class and of other
+    /// classes [2, m].
+    fn vote_bins(&self, py: Python<'_>, max_bins: usize) -> PyResult<Vec<ClassBins>> {
+        let kernel = &self.kernel;
+        let classes = run_kernel(py, || kernel.vote_bins(max_bins))?;
+        let to_arrays = |mut used: kernels::UsedBins| {
+            let m = used.index.len();
+            used.own.append(&mut used.others);
+            let weights = to_table(py, "weights", used.own, (2, m))?;
+            Ok((used.level, used.index.into_pyarray(py).unbind(), weights))
+        };
+        classes.into_iter().map(to_arrays).collect()
     }
 
     /// Returns the memory it uses in bytes.

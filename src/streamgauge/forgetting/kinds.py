@@ -10,12 +10,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
+from streamgauge.forgetting.kept_rows import RowKeeper
 from streamgauge.forgetting.moa_counting import MoaCounting
 from streamgauge.records import Tallies, Trace, sum_classes
 
@@ -92,6 +94,29 @@ class NativeForgetting:
             columns["calibration"] = sums[:, index:].reshape(len(sums), 3, N_BINS)
         return columns
 
+    def vote_bins(self, max_bins: int) -> list[tuple[int, NDArray[np.int64], NDArray[np.float64]]]:
+        """Return the used bins of the votes for each class, at most `max_bins` (2 or more); only for `Landmark`.
+
+        A bin is an interval of shares of the votes. An entry has the level, the indexes of the bins in ascending order
+        of the share, and their weights, [2, bins]: of the rows of the class, and of all other rows. The level is the
+        smallest one with at most `max_bins`: the finest indexes, shifted right by it. States of several times or parts
+        of a stream are compared by shifting their indexes to the greatest of their levels.
+
+        Examples
+        --------
+        >>> state = Landmark().build(2, ["ranks"])
+        >>> y, hit = np.array([0, 1], dtype=np.int32), np.zeros(2, dtype=np.bool_)
+        >>> votes = np.array([[0.7, 0.3], [0.2, 0.8]])
+        >>> _ = state.update(Trace(np.arange(2), y, y, hit, hit, votes=votes), [])
+        >>> level, index, weights = state.vote_bins(256)[1]
+        >>> level, bool(index[0] < index[1]), weights.tolist()
+        (0, True, [[0.0, 1.0], [1.0, 0.0]])
+        """
+        try:
+            return self._kernel.vote_bins(max_bins)
+        except ValueError as error:
+            raise StreamgaugeError(str(error)) from None
+
     @property
     def n_bytes(self) -> int:
         """The memory of the state in bytes."""
@@ -109,12 +134,24 @@ class NativeForgetting:
             raise StreamgaugeError(str(error)) from None
 
 
+State = NativeForgetting | MoaCounting | RowKeeper
+
+
 class ForgettingBase(ABC):
     """A forgetting whose state is kept in native code."""
 
-    def build(self, n_classes: int, statistics: Sequence[str] = ()) -> NativeForgetting | MoaCounting:
+    keeps_rows: ClassVar[bool] = False
+    """Whether it covers its newest rows with their own weights, so that they can be kept one by one."""
+
+    def build(self, n_classes: int, statistics: Sequence[str] = ()) -> State:
         """Build an empty state that keeps, beyond the counts, the statistics that measures need."""
-        return NativeForgetting(self._build_kernel(n_classes, statistics), statistics)
+        sums = [statistic for statistic in statistics if statistic != "rows"]
+        if len(sums) == len(statistics):
+            return NativeForgetting(self._build_kernel(n_classes, statistics), statistics)
+        if not self.keeps_rows:
+            msg = "it keeps no rows; use Window, TimeWindow, Tumbling or Landmark"
+            raise StreamgaugeError(msg)
+        return RowKeeper(NativeForgetting(self._build_kernel(n_classes, sums), sums), n_classes)
 
     @abstractmethod
     def _build_kernel(self, n_classes: int, statistics: Sequence[str]) -> _native.Forgetting: ...
@@ -139,13 +176,14 @@ class Landmark(ForgettingBase):
     [1.0, 1.0, 1.0]
     """
 
+    keeps_rows: ClassVar[bool] = True
     moa_compatible: bool = field(default=False, kw_only=True)
 
     def weights_by_age(self, n: int) -> NDArray[np.float64]:
         """Return the weights of the last `n` rows, newest first."""
         return np.ones(n)
 
-    def build(self, n_classes: int, statistics: Sequence[str] = ()) -> NativeForgetting | MoaCounting:
+    def build(self, n_classes: int, statistics: Sequence[str] = ()) -> State:
         """Build an empty state that keeps, beyond the counts, the statistics that measures need."""
         state = super().build(n_classes, statistics)
         return MoaCounting(state, n_classes, None) if self.moa_compatible else state
@@ -174,6 +212,7 @@ class Window(ForgettingBase):
     [1.0, 1.0, 1.0, 0.0, 0.0]
     """
 
+    keeps_rows: ClassVar[bool] = True
     width: int = 1000
     moa_compatible: bool = field(default=False, kw_only=True)
 
@@ -184,7 +223,7 @@ class Window(ForgettingBase):
         """Return the weights of the last `n` rows, newest first."""
         return (np.arange(n) < self.width).astype(np.float64)
 
-    def build(self, n_classes: int, statistics: Sequence[str] = ()) -> NativeForgetting | MoaCounting:
+    def build(self, n_classes: int, statistics: Sequence[str] = ()) -> State:
         """Build an empty state that keeps, beyond the counts, the statistics that measures need."""
         state = super().build(n_classes, statistics)
         return MoaCounting(state, n_classes, self.width) if self.moa_compatible else state
@@ -215,6 +254,7 @@ class TimeWindow(ForgettingBase):
     [2, 2, 2]
     """
 
+    keeps_rows: ClassVar[bool] = True
     seconds: float = 3600.0
 
     def __post_init__(self) -> None:
@@ -247,6 +287,7 @@ class Tumbling(ForgettingBase):
     [2, 3, 1, 2]
     """
 
+    keeps_rows: ClassVar[bool] = True
     width: int = 1000
 
     def __post_init__(self) -> None:

@@ -1,6 +1,7 @@
 //! Votes in bins: the ranking of rows of different classes, without storing the rows.
 
 use super::ranks::{RankScan, Ranks};
+use super::used_bins::UsedBins;
 use crate::KernelError;
 use crate::error::option_error;
 
@@ -61,6 +62,23 @@ impl Bins {
             return 0;
         }
         1 + ((share.to_bits() - least.to_bits()) >> (EXPONENT_BITS - self.bits)) as usize
+    }
+
+    /// Returns the used bins of each class voted for.
+    #[must_use]
+    pub fn used(self, sums: &[f64], max_bins: usize) -> Vec<UsedBins> {
+        let classes = sums.chunks_exact(self.n_bins() * self.n_classes).enumerate();
+        let used = classes.map(|(class, class_sums)| {
+            let mut used = UsedBins::new(0);
+            for (index, bin) in class_sums.chunks_exact(self.n_classes).enumerate() {
+                if bin.iter().any(|&weight| weight > 0.0) {
+                    let others = bin.iter().enumerate().filter(|&(y_true, _)| y_true != class);
+                    used.add(index as i64, bin[class], others.map(|(_, &weight)| weight).sum());
+                }
+            }
+            used.coarsen(max_bins)
+        });
+        used.collect()
     }
 
     /// Returns how the sums rank the classes; rows in one bin count as tied.

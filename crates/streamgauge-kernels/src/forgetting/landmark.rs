@@ -1,8 +1,9 @@
 //! Nothing is forgotten.
 
-use super::{Forgetting, Layout, Rows, as_whole};
+use super::{Forgetting, Layout, Rows, UsedBins, as_whole};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::{check_option, option_error};
 
 const NAME: &str = "Landmark";
 
@@ -128,6 +129,16 @@ impl Forgetting for Landmark {
         weights.iter_mut().zip(&self.counts).for_each(|(weight, &count)| *weight = count as f64);
         weights.iter_mut().zip(&self.fractions).for_each(|(weight, part)| *weight += part.sum + part.compensation);
         self.width
+    }
+
+    fn vote_bins(&self, max_bins: usize) -> Result<Vec<UsedBins>, KernelError> {
+        check_option("max_bins", max_bins, max_bins >= 2, "it must be at least 2")?;
+        let Some(bins) = self.layout.bins() else {
+            return Err(option_error("statistics", "without ranks", "bins of votes need the statistic ranks"));
+        };
+        let mut weights = vec![0.0; self.layout.n_codes()];
+        self.add_weights(&mut weights);
+        Ok(bins.used(&weights[self.layout.first_bin()..], max_bins))
     }
 
     fn n_bytes(&self) -> usize {

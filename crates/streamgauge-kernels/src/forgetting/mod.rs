@@ -17,6 +17,7 @@ mod statistics;
 mod tally;
 mod time_window;
 mod tumbling;
+mod used_bins;
 mod window;
 
 pub use adwin::Adwin;
@@ -27,6 +28,7 @@ pub use statistics::{Layout, N_BINS, Statistics};
 pub use tally::{Columns, Outcomes, Rows, Tallies};
 pub use time_window::TimeWindow;
 pub use tumbling::Tumbling;
+pub use used_bins::UsedBins;
 pub use window::Window;
 
 /// The tally of one cell, in bounded memory.
@@ -43,6 +45,15 @@ pub trait Forgetting: Send + Sync {
     /// Returns the votes of the rows covered, if it stores them.
     fn vote_history(&self) -> Option<&VoteHistory> {
         None
+    }
+
+    /// Returns the used bins of votes by class voted for, after the fewest halvings that leave at most `max_bins` each.
+    ///
+    /// # Errors
+    /// Returns [`KernelError::Option`] if it keeps no bins, or `max_bins` is below 2.
+    fn vote_bins(&self, max_bins: usize) -> Result<Vec<UsedBins>, KernelError> {
+        let expected = "only a landmark with the statistic ranks has bins of votes";
+        Err(option_error("max_bins", max_bins, expected))
     }
 
     /// Returns whether it needs the arrival times of rows.
