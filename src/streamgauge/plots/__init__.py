@@ -6,7 +6,8 @@ Each function draws one kind of figure and returns a `Figure`, which a notebook 
 from streamgauge.plots.classes import balance, confusion, labels
 from streamgauge.plots.costs import pareto, resources
 from streamgauge.plots.figure import Figure
-from streamgauge.plots.lines import curves, difference
+from streamgauge.plots.lines import curves
+from streamgauge.plots.pairs import difference, q_statistic
 from streamgauge.plots.rankings import p_values, ranks, wins
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "labels",
     "p_values",
     "pareto",
+    "q_statistic",
     "ranks",
     "resources",
     "wins",

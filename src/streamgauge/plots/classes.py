@@ -1,18 +1,28 @@
 """Figures of confusion matrices, class balance and labels along a stream."""
 
 from collections.abc import Sequence
+from itertools import product
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamgauge._format.palette import COLOURS
-from streamgauge._format.text import make_printable
-from streamgauge.errors import StreamgaugeError, require_at_least
+from streamgauge._format.text import describe_forgetting, make_printable
+from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
 from streamgauge.plots.figure import Figure, get_line_style, new_figure, style_axes
-from streamgauge.plots.lines import draw_marks, select_learners
-from streamgauge.records import Confusions, LabelCounts, RunData
+from streamgauge.plots.marks import add_legend, draw_marks, select_learners
+from streamgauge.records import LabelCounts, RunData
+from streamgauge.reports.confusion_text import find_forgetting, find_moments, require_confusions
 from streamgauge.reports.series import choose_moments, compute_class_balance, name_label_counts
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["balance", "confusion", "labels"]
+
+Values = Literal["shares", "counts", "both"]
 
 MAX_NAMED = 10
 """The limit of classes for which a confusion matrix has names and numbers."""
@@ -24,8 +34,13 @@ def confusion(
     *,
     learners: Sequence[str] | None = None,
     moments: int = 4,
+    rows: int | Sequence[int] | None = None,
+    values: Values = "shares",
 ) -> Figure:
-    """Draw the confusion matrix of each learner at several moments of the run, as shares of each true class.
+    """Draw the confusion matrix of each learner at several moments of the run.
+
+    Colours are shares of each true class. With several moments, each learner has a row of matrices; with one moment,
+    the learners are arranged in a grid.
 
     Parameters
     ----------
@@ -37,45 +52,94 @@ def confusion(
         The learners to show; by default all.
     moments
         Number of evenly spaced moments, including the last.
+    rows
+        The moments, as rows of the stream: the last matrix that was kept up to each of them is drawn.
+    values
+        The numbers in the cells: ``shares`` of the true class in percent, ``counts`` of rows, summed over folds, or
+        ``both``.
 
     Examples
     --------
     >>> from streamgauge import SEA, NaiveBayes, evaluate
-    >>> figure = confusion(evaluate(SEA(n_rows=1000), NaiveBayes()), moments=2)
-    >>> [axes.get_title("left") for axes in figure.drawn.axes]
+    >>> results = evaluate(SEA(n_rows=1000), NaiveBayes())
+    >>> [axes.get_title("left") for axes in confusion(results, moments=2).drawn.axes]
     ['after 500 rows', 'after 1,000 rows']
+    >>> [text.get_text() for text in confusion(results, rows=1000, values="counts").drawn.axes[0].texts]
+    ['226', '124', '33', '616']
     """
     require_at_least("moments", moments, 1)
-    confusions = _require_confusions(results)
+    if values not in get_args(Values):
+        raise unknown_name(kind="kind of values", name=values, known=get_args(Values))
+    confusions, f = require_confusions(results), find_forgetting(results, forgetting)
     shown = select_learners(results, learners)
-    chosen = choose_moments(len(confusions.rows), moments)
-    f = results.forgettings.index(results.forgettings[0] if forgetting is None else forgetting)
-    shares, classes = confusions.shares, [make_printable(name) for name in confusions.classes]
-    abstains = bool(np.nanmax(shares[chosen][..., -1]) >= 0.005)  # otherwise it is a column of zeros
-    named = len(classes) <= MAX_NAMED
+    chosen = choose_moments(len(confusions.rows), moments) if rows is None else find_moments(confusions, rows)
+    classes = [make_printable(name) for name in confusions.classes]
+    abstains = bool(np.nanmax(confusions.shares[chosen][..., -1]) >= 0.005)  # otherwise it is a column of zeros
     predicted = [*classes, "none"] if abstains else classes
-    side = 0.55 + (0.36 if named else 0.06) * len(classes)
-    with new_figure((side * len(chosen) + 1.2, side * len(shown) + 0.5)) as drawn:
-        grid = np.array(drawn.subplots(len(shown), len(chosen), squeeze=False, sharex=True, sharey=True))
-        for row, name in zip(grid, shown, strict=True):
-            row[0].set_ylabel(f"{make_printable(name)}\ntrue class", color="#1b2430")
-            for axes, moment in zip(row, chosen, strict=True):
-                matrix = shares[moment, results.learners.index(name), f][:, : len(predicted)]
-                axes.imshow(matrix, vmin=0.0, vmax=1.0, cmap="Blues", aspect="auto")
-                axes.spines[:].set_visible(False)
-                axes.tick_params(length=0)
-                for (i, j), share in np.ndenumerate(matrix) if named else ():
-                    text = "" if np.isnan(share) else f"{100 * share:.0f}"
-                    colour = "white" if share > 0.6 else "#1b2430"
-                    axes.text(j, i, text, ha="center", va="center", fontsize=8, color=colour)
-        for axes, moment in zip(grid[0], chosen, strict=True):
-            axes.set_title(f"after {confusions.rows[moment]:,} rows", fontsize=9, fontweight="normal")
-        for axes in grid[-1]:
+    named = len(classes) <= MAX_NAMED
+    n_columns = len(chosen) if len(chosen) > 1 else min(len(shown), 2 if len(shown) in (2, 4) else 3)
+    n_lines = -(-len(shown) * len(chosen) // n_columns)
+    side = 0.75 + (0.06 if not named else 0.36 if values == "shares" else 0.55) * len(classes)
+    width, height = max(2.8, side * n_columns + 1.2), max(2.0, side * n_lines + 0.5)
+    slant: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+    slant = slant if max(map(len, predicted)) > 3 else {}
+    with new_figure((width, height)) as drawn:
+        grid = np.array(drawn.subplots(n_lines, n_columns, squeeze=False, sharex=True, sharey=True))
+        for axes, (name, moment) in zip(grid.flat, product(shown, chosen), strict=False):
+            index = (moment, results.learners.index(name), f)
+            shares, counts = (kind[index][:, : len(predicted)] for kind in (confusions.shares, confusions.weights))
+            _draw_confusion(axes, shares, counts, values if named else None)
             axes.set_xlabel("predicted")
+            learner, after = make_printable(name), f"after {confusions.rows[moment]:,} rows"
+            axes.set_ylabel("true class" if len(chosen) == 1 else f"{learner}\ntrue class", color="#1b2430")
+            axes.set_title(learner if len(chosen) == 1 else after, fontsize=9, fontweight="normal")
             if named:
-                axes.set_xticks(range(len(predicted)), predicted, rotation=45, ha="right")
+                axes.set_xticks(range(len(predicted)), predicted, **slant)
                 axes.set_yticks(range(len(classes)), classes)
+        _remove_inner_labels(grid, len(shown) * len(chosen), repeat_titles=len(chosen) == 1)
+        title = _describe_confusion(results, f, values, after if len(chosen) == 1 else "")
+        drawn.suptitle("\n".join(wrap(title, int(13 * width))), fontsize=9, x=0.01, ha="left")
     return Figure(drawn)
+
+
+def _remove_inner_labels(grid: NDArray[np.object_], n_used: int, *, repeat_titles: bool) -> None:
+    """Remove what the first line, the last line and the first column of a grid say already, and empty axes."""
+    n_columns = grid.shape[1]
+    for index, axes in enumerate(grid.flat):
+        if index >= n_used:
+            axes.set_axis_off()
+        if index + n_columns < n_used:
+            axes.set_xlabel("")
+        else:
+            axes.tick_params(labelbottom=True)
+        if index % n_columns:
+            axes.set_ylabel("")
+        if index >= n_columns and not repeat_titles:
+            axes.set_title("")
+
+
+def _describe_confusion(results: RunData, forgetting: int, values: Values, moment: str) -> str:
+    """Return what the numbers of confusion matrices are, as a title."""
+    numbers = {"shares": "Percent of the true class", "counts": "Rows", "both": "Rows, and percent of the true class"}
+    folds = f"sum of {results.n_folds} folds" if results.n_folds > 1 and values != "shares" else ""
+    phrase = make_printable(describe_forgetting(results.forgettings[forgetting]))
+    return ", ".join(filter(None, (numbers[values], folds, moment, phrase)))
+
+
+def _draw_confusion(
+    axes: "Axes", shares: NDArray[np.float64], counts: NDArray[np.float64], values: Values | None
+) -> None:
+    axes.imshow(shares, vmin=0.0, vmax=1.0, cmap="Blues", aspect="auto")
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+    if values is None:
+        return
+    for (i, j), share in np.ndenumerate(shares):
+        percent = "" if np.isnan(share) else f"{100 * share:.0f}"
+        number = "" if np.isnan(counts[i, j]) else f"{counts[i, j]:,.0f}"
+        text = {"shares": percent, "counts": number, "both": f"{number}\n{percent}%" if percent else number}[values]
+        colour = "white" if share > 0.6 else "#1b2430"
+        axes.text(j, i, text, ha="center", va="center", fontsize=8, color=colour)
 
 
 def balance(results: RunData, *, size: tuple[float, float] = (7.0, 3.2)) -> Figure:
@@ -101,13 +165,14 @@ def balance(results: RunData, *, size: tuple[float, float] = (7.0, 3.2)) -> Figu
             level, colour = levels[:, index], colours[index]
             axes.fill_between(rows, below, level, step="pre", label=name, fc=colour, ec="white", lw=0.3, hatch=hatch)
             below = level
+        legend = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
         for drift in results.drifts:
-            axes.axvline(drift.position, color="#1b2430", lw=0.8)
+            legend["true drift"] = axes.axvline(drift.position, color="#1b2430", lw=0.8)
         style_axes(axes, results.n_rows)
         axes.set_ylim(0, 100)
         axes.set_ylabel("share of rows %")
         axes.set_title("Class balance")
-        drawn.legend(loc="outside lower center", ncols=min(len(names), 5))
+        add_legend(drawn, legend)
     return Figure(drawn)
 
 
@@ -120,12 +185,12 @@ def labels(results: RunData, *, size: tuple[float, float] = (7.0, 3.2)) -> Figur
     >>> from streamgauge.labelling import Fraction
     >>> figure = labels(evaluate(SEA(n_rows=1000), NoChange(), labelling=Fraction(0.1)))
     >>> [text.get_text() for text in figure.drawn.legends[0].get_texts()]
-    ['arrived', 'hidden']
+    ['arrived', 'hidden', 'labels hidden', 'labels partly hidden']
     """
     counts = _require_counts(results)
     with new_figure(size) as drawn:
         axes = drawn.add_subplot()
-        draw_marks(axes, results, ())
+        marks = draw_marks(axes, results, ())
         for index, (name, line) in enumerate(name_label_counts(counts).items()):
             if line.any() or index == 0:
                 axes.plot(np.append(0, counts.rows), np.append(0, line), label=name, **get_line_style(index))
@@ -133,15 +198,8 @@ def labels(results: RunData, *, size: tuple[float, float] = (7.0, 3.2)) -> Figur
         axes.yaxis.set_major_formatter(axes.xaxis.get_major_formatter())
         axes.set_ylabel("labels so far")
         axes.set_title("Labels")
-        drawn.legend(loc="outside lower center", ncols=4, handlelength=3)
+        add_legend(drawn, dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True)) | marks)
     return Figure(drawn)
-
-
-def _require_confusions(results: RunData) -> Confusions:
-    if results.confusions is None or not len(results.confusions.rows):
-        msg = "this run has no confusion matrices: it was written by an older version, or has too many classes"
-        raise StreamgaugeError(msg)
-    return results.confusions
 
 
 def _require_counts(results: RunData) -> LabelCounts:

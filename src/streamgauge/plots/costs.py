@@ -7,7 +7,7 @@ from streamgauge._format.numbers import RATE, label_measure
 from streamgauge._format.palette import COLOURS
 from streamgauge._format.text import make_printable
 from streamgauge.plots.figure import Figure, get_line_style, new_figure, style_axes
-from streamgauge.plots.lines import MAX_POINTS, select_learners
+from streamgauge.plots.marks import MAX_POINTS, select_learners
 from streamgauge.records import RunData
 from streamgauge.reports.curves import downsample_curves, summarise_folds
 from streamgauge.reports.pareto import COSTS, find_pareto_points, require_resources, select_cost

@@ -1,208 +1,265 @@
 """Figures of measures along a stream."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge._format.numbers import RATE, label_measure
-from streamgauge._format.palette import COLOURS
-from streamgauge._format.text import describe_forgetting, make_printable
+from streamgauge._format.text import describe_forgetting, join_words, make_printable
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.plots.figure import Figure, get_line_style, new_figure, style_axes
+from streamgauge.plots.marks import MAX_POINTS, add_legend, draw_marks
+from streamgauge.plots.pooling import PooledRuns, pool_runs
 from streamgauge.records import RunData
-from streamgauge.reports.curves import Curve, downsample_curves, summarise_series
-from streamgauge.reports.series import find_series
-from streamgauge.reports.unlabelled_spans import find_unlabelled_spans
+from streamgauge.reports.curves import Curve, downsample_curves, summarise_folds
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-__all__ = ["MAX_POINTS", "curves", "difference", "draw_marks", "select_learners"]
-
-MAX_POINTS = 2_000
-"""The limit of points per curve: more than a page has columns."""
+__all__ = ["curves"]
 
 Band = Literal["folds", "deviation", "interval", "none"]
 
+Lines = Literal["learners", "measures", "forgettings"]
+
 
 def curves(
-    results: RunData,
-    measure: str | None = None,
-    forgetting: str | None = None,
+    results: RunData | Sequence[RunData],
+    measures: str | Sequence[str] | None = None,
+    forgettings: str | Sequence[str] | None = None,
     *,
     learners: Sequence[str] | None = None,
+    lines: Lines | None = None,
     band: Band = "folds",
-    size: tuple[float, float] = (7.0, 4.0),
+    size: tuple[float, float] | None = None,
 ) -> Figure:
-    """Draw a measure along the stream: means over folds, with bands, true drifts, alarms and hidden labels.
+    """Draw measures along the stream: means over folds, with bands, true drifts, alarms and hidden labels.
 
-    Long curves are downsampled without losing extremes. Grey lines and shades are true drifts, triangles at the bottom
-    alarms of detectors (pale for warnings), hatched shades rows whose labels are hidden from the learners.
+    A panel compares learners, measures or forgettings by its `lines`; whatever else there are several of, streams
+    included, gets panels of its own. Runs of one stream with different seeds are drawn as their mean, with a band over
+    all their folds. Long curves are downsampled without losing extremes.
+
+    Grey lines and shades are true drifts, triangles at the bottom alarms of detectors (pale for warnings), hatched
+    shades rows whose labels are hidden from the learners.
 
     Parameters
     ----------
     results
-        The results of an evaluation.
-    measure, forgetting
-        The readings to show; by default the first.
+        The results of an evaluation, or of several: other seeds, learners or streams.
+    measures, forgettings
+        One or several of those that were read; by default the first.
     learners
         The learners to show; by default all.
+    lines
+        What the lines of a panel stand for: ``learners``, ``measures`` (of one unit) or ``forgettings``. By default
+        the first of them of which there are several.
     band
-        The bands: from the lowest to the highest of the ``folds``, one standard ``deviation`` of the folds around their
+        The bands: from the lowest to the highest of the ``folds`` and seeds, one standard ``deviation`` around their
         mean, the ``interval`` of the error or accuracy by a bound among the measures, or ``none``.
     size
-        Width and height in inches.
+        Width and height in inches; by default 7 inches wide, and as high as the panels need.
 
     Examples
     --------
-    >>> from streamgauge import SEA, MajorityClass, NaiveBayes, evaluate
-    >>> results = evaluate(SEA(n_rows=1000), [NaiveBayes(), MajorityClass()])
+    >>> from streamgauge import SEA, Landmark, MajorityClass, NaiveBayes, Window, evaluate
+    >>> results = evaluate(
+    ...     SEA(n_rows=1000), [NaiveBayes(), MajorityClass()], forgetting=[Landmark(), Window(100)],
+    ...     measures=["accuracy", "kappa"],
+    ... )
     >>> [text.get_text() for text in curves(results).drawn.legends[0].get_texts()]
     ['NaiveBayes', 'MajorityClass']
+
+    All measures of each learner, as lines:
+
+    >>> figure = curves(results, ["accuracy", "kappa"], lines="measures")
+    >>> [axes.get_title("left") for axes in figure.drawn.axes]
+    ['NaiveBayes', 'MajorityClass']
+
+    One learner under two forgettings:
+
+    >>> figure = curves(results, forgettings=["Landmark()", "Window(width=100)"], learners=["NaiveBayes"])
+    >>> [text.get_text() for text in figure.drawn.legends[0].get_texts()]
+    ['over all rows', 'over the last 100 rows']
     """
-    series = find_series(results, measure, forgetting)
-    shown = select_learners(results, learners)
-    if band == "interval":
-        full_curves = _compute_intervals(results, series.measure, series.forgetting)
-    elif band == "deviation":
-        full_curves = {name: _compute_deviations(series.values[name]) for name in shown}
-    else:
-        full_curves = summarise_series(series)
-    rows, shown_curves = downsample_curves(series.rows, full_curves, MAX_POINTS)
-    scale = 100.0 if series.unit == RATE else 1.0
-    with new_figure(size) as figure:
-        axes = figure.add_subplot()
-        draw_marks(axes, results, shown)
-        for name in shown:
-            style, curve = get_line_style(results.learners.index(name)), shown_curves[name]
-            if band != "none" and (series.n_folds > 1 or band == "interval"):
-                axes.fill_between(rows, scale * curve.low, scale * curve.high, color=style["color"], alpha=0.15, lw=0)
-            marker = "." if len(rows) == 1 else None
-            axes.plot(rows, scale * curve.mean, label=make_printable(name), marker=marker, **style)
-        style_axes(axes, results.n_rows)
-        axes.set_ylabel(label_measure(series.measure, series.unit))
-        axes.set_title(f"{series.measure} {describe_forgetting(series.forgetting)}")
-        figure.legend(loc="outside lower center", ncols=min(len(shown), 3), handlelength=3)
+    pooled = pool_runs(results)
+    chosen = _Choice(
+        streams=tuple(pooled.runs),
+        learners=_choose_learners(pooled, learners),
+        measures=_choose_names("measure", measures, [run.measures for run in pooled.runs.values()]),
+        forgettings=_choose_names("forgetting", forgettings, [run.forgettings for run in pooled.runs.values()]),
+    )
+    units = {measure: next(iter(pooled.runs.values())).unit(measure) for measure in chosen.measures}
+    chosen_lines = _choose_lines(lines, chosen, units)
+    panels = _list_panels(chosen, chosen_lines)
+    grid, title = _arrange(chosen, chosen_lines), _describe_common(chosen, chosen_lines, pooled)
+    styles = {name: get_line_style(index) for index, name in enumerate(pooled.learners)}
+    if chosen_lines != "learners":
+        styles = {name: get_line_style(index) for index, name in enumerate(getattr(chosen, chosen_lines))}
+    width, height = size or (7.0, 4.0 if len(panels) == 1 else 0.9 + 2.1 * grid[0])
+    legend: dict[str, Artist] = {}
+    with new_figure((width, height)) as figure:
+        axes_grid = np.array(figure.subplots(*grid, squeeze=False))
+        for axes in axes_grid.flat[len(panels) :]:
+            axes.set_axis_off()
+        shared: dict[object, Axes] = {}
+        for axes, panel in zip(axes_grid.flat, panels, strict=False):
+            if (first := shared.setdefault((panel.streams, panel.measures), axes)) is not axes:
+                axes.sharey(first)
+            legend |= _draw_panel(axes, pooled.runs[panel.streams[0]], panel, chosen_lines, styles, band)
+            unit = units[panel.measures[0]]
+            label = label_measure(panel.measures[0], unit) if len(panel.measures) == 1 else _label_unit(unit)
+            axes.set_ylabel(make_printable(label))
+            _set_panel_title(axes, panel, chosen, chosen_lines, width / grid[1])
+        _remove_inner_labels(axes_grid, panels)
+        if len(panels) == 1:
+            axes_grid[0, 0].set_title(title)
+        elif title:
+            figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
+        add_legend(figure, legend)
     return Figure(figure)
 
 
-def difference(
-    results: RunData,
-    first: str | None = None,
-    second: str | None = None,
-    *,
-    size: tuple[float, float] = (7.0, 3.6),
-) -> Figure:
-    """Draw the difference between two learners along the stream, with its confidence sequence.
+@dataclass(frozen=True)
+class _Choice:
+    """What a figure, or one of its panels, shows."""
 
-    The band covers the true difference simultaneously at all rows. Once it excludes zero, or the region of practical
-    equivalence (grey), the verdict is final.
-
-    Parameters
-    ----------
-    results
-        The results of an evaluation.
-    first, second
-        Names of the learners; may be omitted if there are just two.
-    size
-        Width and height in inches.
-
-    Examples
-    --------
-    >>> from streamgauge import SEA, MajorityClass, NaiveBayes, evaluate
-    >>> results = evaluate(SEA(n_rows=1000), {"bayes": NaiveBayes(), "majority": MajorityClass()})
-    >>> difference(results).drawn.axes[0].get_title("left")
-    'bayes minus majority'
-    """
-    differences = results.differences
-    if differences is None:
-        msg = "this run has no live comparison of learners: evaluate two or more in one run"
-        raise StreamgaugeError(msg)
-    if first is None or second is None:
-        if len(differences.pairs) > 1:
-            msg = f"the difference needs two learners: choose two of {', '.join(results.learners)}"
-            raise StreamgaugeError(msg)
-        first, second = differences.pairs[0]
-    middle, low, high = 100.0 * differences.between(first, second).T
-    verdict = next((v for v in results.verdicts if {v.first, v.second} == {first, second}), None)
-    with new_figure(size) as figure:
-        axes = figure.add_subplot()
-        draw_marks(axes, results, ())
-        if verdict is not None and verdict.rope > 0:
-            axes.axhspan(-100 * verdict.rope, 100 * verdict.rope, color="#eceff2", lw=0, zorder=0)
-        axes.axhline(0.0, color="#1b2430", lw=0.8, ls="--")
-        style = get_line_style(0)
-        axes.fill_between(differences.rows, low, high, color=style["color"], alpha=0.15, lw=0)
-        axes.plot(differences.rows, middle, **style)
-        axes.set_ylim(*_compute_limits(middle, low, high))
-        if verdict is not None and verdict.row is not None:
-            axes.axvline(verdict.row, color=COLOURS[1], lw=1)
-            axes.annotate(
-                make_printable(str(verdict)), (verdict.row, 0.97), (4, 0), xycoords=("data", "axes fraction"),
-                textcoords="offset points", color=COLOURS[1], va="top", fontsize=8,
-            )  # fmt: skip
-        style_axes(axes, results.n_rows)
-        axes.set_ylabel("accuracy, percentage points")
-        axes.set_title(f"{make_printable(first)} minus {make_printable(second)}")
-    return Figure(figure)
+    streams: tuple[str, ...]
+    learners: tuple[str, ...]
+    measures: tuple[str, ...]
+    forgettings: tuple[str, ...]
 
 
-def _compute_limits(
-    middle: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
-) -> tuple[float, float]:
-    """Return the limits of a chart of differences, without the first intervals, which are very wide."""
-    later = slice(len(middle) // 10, None)
-    shown = np.concatenate(([0.0], middle, low[later], high[later]))
-    least, most = float(np.nanmin(shown)), float(np.nanmax(shown))
-    margin = 0.08 * (most - least or 1.0)
-    return least - margin, most + margin
-
-
-def select_learners(results: RunData, learners: Sequence[str] | None) -> list[str]:
-    """Return the names of the learners to show, all by default; raise if one is unknown.
-
-    Examples
-    --------
-    >>> from streamgauge import SEA, NoChange, evaluate
-    >>> select_learners(evaluate(SEA(n_rows=10), NoChange()), None)
-    ['NoChange']
-    """
+def _choose_learners(pooled: PooledRuns, learners: Sequence[str] | None) -> tuple[str, ...]:
     for name in learners or ():
-        if name not in results.learners:
-            raise unknown_name(kind="learner", name=name, known=results.learners)
-    return list(learners or results.learners)
+        if name not in pooled.learners:
+            raise unknown_name(kind="learner", name=name, known=pooled.learners)
+    return tuple(dict.fromkeys(learners or pooled.learners))
 
 
-def draw_marks(axes: "Axes", results: RunData, learners: Sequence[str]) -> None:
-    """Draw the true drifts, the alarms and the hidden labels of a run on axes over its rows.
+def _choose_names(kind: str, names: str | Sequence[str] | None, known: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the measures or forgettings to show, by default the first; raise if a run does not have one."""
+    common = [name for name in known[0] if all(name in others for others in known)]
+    if not common:
+        held = "; ".join(dict.fromkeys(", ".join(others) for others in known))
+        msg = f"the runs have no {kind} in common: {held}" if held else "the results contain no readings"
+        raise StreamgaugeError(msg)
+    wanted = [names] if isinstance(names, str) else list(names or common[:1])
+    for name in wanted:
+        if name not in common:
+            raise unknown_name(kind=kind, name=name, known=common)
+    return tuple(dict.fromkeys(wanted))
 
-    Examples
-    --------
-    >>> from streamgauge.streams import SEA, Sudden
-    >>> from streamgauge import NoChange, evaluate
-    >>> results = evaluate(Sudden(SEA(1), SEA(3), position=500), NoChange(), n_rows=1000)
-    >>> with new_figure((4, 3)) as drawn:
-    ...     draw_marks(drawn.add_subplot(), results, results.learners)
-    >>> len(drawn.axes[0].lines)
-    1
-    """
-    for start, stop, whole in find_unlabelled_spans(results):
-        axes.axvspan(start, stop, facecolor="#eef0f3" if whole else "#f7f8fa", edgecolor="#d5dae0", hatch="//", lw=0)
-    for drift in results.drifts:
-        axes.axvline(drift.position, color="#8a95a3", lw=0.8)
-        if drift.width:
-            axes.axvspan(drift.position, drift.stop, color="#8a95a3", alpha=0.18, lw=0)
-    for index, name in enumerate(results.learners):
-        for kind, alpha in (("drift", 1.0), ("warning", 0.3)):
-            rows = [alarm.row for alarm in results.alarms if (alarm.learner, alarm.kind) == (name, kind)]
-            if rows and name in learners:
-                _, distinct = np.unique(np.array(rows) // max(1, results.n_rows // MAX_POINTS), return_index=True)
-                bottom = axes.get_xaxis_transform()
-                colour = COLOURS[index % len(COLOURS)]
-                axes.plot(np.array(rows)[distinct], np.full(len(distinct), 0.012), "^", color=colour, ms=5, alpha=alpha,
-                          mew=0, transform=bottom, zorder=3)  # fmt: skip
+
+def _choose_lines(lines: Lines | None, chosen: _Choice, units: Mapping[str, str]) -> Lines:
+    one_unit = len(set(units.values())) == 1
+    if lines is None:
+        several = len(chosen.learners) > 1, len(chosen.measures) > 1 and one_unit, len(chosen.forgettings) > 1
+        return next((name for name, many in zip(get_args(Lines), several, strict=True) if many), "learners")
+    if lines not in get_args(Lines):
+        raise unknown_name(kind="kind of lines", name=lines, known=get_args(Lines))
+    if lines == "measures" and not one_unit:
+        held = join_words([f"{measure} ({unit})" for measure, unit in units.items()])
+        msg = f"measures of different units cannot share a panel: {held}; choose others, or lines='learners'"
+        raise StreamgaugeError(msg)
+    return lines
+
+
+def _list_panels(chosen: _Choice, lines: Lines) -> list[_Choice]:
+    parts = vars(chosen)
+    values = ([names] if part == lines else [(name,) for name in names] for part, names in parts.items())
+    return [_Choice(**dict(zip(parts, panel, strict=True))) for panel in product(*values)]
+
+
+def _list_several(chosen: _Choice, lines: Lines) -> list[str]:
+    """Return what distinguishes the panels."""
+    return [part for part, names in vars(chosen).items() if part != lines and len(names) > 1]
+
+
+def _arrange(chosen: _Choice, lines: Lines) -> tuple[int, int]:
+    """Return the rows and columns of the panels: one thing across where two differ, else two or three in a row."""
+    several = _list_several(chosen, lines)
+    numbers = [len(getattr(chosen, part)) for part in several]
+    n = math.prod(numbers)
+    columns = numbers[-1] if len(numbers) > 1 and numbers[-1] <= 3 else min(n, 2 if n in (2, 4) else 3)
+    return -(-n // columns), columns
+
+
+def _describe_common(chosen: _Choice, lines: Lines, pooled: PooledRuns) -> str:
+    """Return what all panels have in common as a title."""
+    several = {lines, *_list_several(chosen, lines)}
+    learner = "" if "learners" in several else f"{make_printable(chosen.learners[0])}: "
+    measure = "" if "measures" in several else make_printable(chosen.measures[0])
+    phrase = "" if "forgettings" in several else make_printable(describe_forgetting(chosen.forgettings[0]))
+    title = learner + " ".join(filter(None, (measure, phrase)))
+    if pooled.n_seeds > 1:
+        title = f"{title}, mean over {pooled.spread_over}".removeprefix(", ")
+    return title.removesuffix(": ")
+
+
+def _set_panel_title(axes: "Axes", panel: _Choice, chosen: _Choice, lines: Lines, width: float) -> None:
+    """Set what distinguishes a panel as its title, in as many lines as it needs; the y axis names its measure."""
+    several = _list_several(chosen, lines)
+    parts = [name for part in ("streams", "learners") if part in several for name in getattr(panel, part)]
+    if "forgettings" in several:
+        parts.append(describe_forgetting(panel.forgettings[0]))
+    wrapped = wrap(make_printable(", ".join(parts)), int(13 * (width - 0.4)), max_lines=3, placeholder=" …")
+    axes.set_title("\n".join(wrapped), fontsize=9)
+
+
+def _remove_inner_labels(axes_grid: NDArray[np.object_], panels: Sequence[_Choice]) -> None:
+    """Remove the label of the rows above other panels, and that of the values where the panel to the left has it."""
+    n_rows, n_columns = axes_grid.shape
+    labels = [axes.get_ylabel() for axes in axes_grid.flat]
+    for index, axes in enumerate(axes_grid.flat):
+        if index + n_columns < len(panels) and index // n_columns < n_rows - 1:
+            axes.set_xlabel("")
+        if index % n_columns and labels[index] == labels[index - 1]:
+            axes.set_ylabel("")
+
+
+def _label_unit(unit: str) -> str:
+    return "%" if unit == RATE else unit
+
+
+def _draw_panel(
+    axes: "Axes", run: RunData, panel: _Choice, lines: Lines, styles: Mapping[str, dict[str, Any]], band: Band
+) -> "dict[str, Artist]":
+    """Draw the curves of a panel; return the entries of the legend, those of the lines first."""
+    learners = [name for name in panel.learners if name in run.learners]
+    colours = {name: styles[name]["color"] for name in learners} if lines == "learners" else {}
+    marks = draw_marks(axes, run, learners, colours)
+    legend: dict[str, Artist] = {}
+    for learner, measure, forgetting in product(learners, panel.measures, panel.forgettings):
+        name = {"learners": learner, "measures": measure, "forgettings": forgetting}[lines]
+        label = make_printable(describe_forgetting(name) if lines == "forgettings" else name)
+        rows, curve = _compute_curve(run, learner, measure, forgetting, band)
+        style, scale = styles[name], 100.0 if run.unit(measure) == RATE else 1.0
+        if band != "none" and (run.n_folds > 1 or band == "interval"):
+            axes.fill_between(rows, scale * curve.low, scale * curve.high, color=style["color"], alpha=0.15, lw=0)
+        marker = "." if len(rows) == 1 else None
+        (legend[label],) = axes.plot(rows, scale * curve.mean, label=label, marker=marker, **style)
+    style_axes(axes, run.n_rows)
+    return legend | marks
+
+
+def _compute_curve(
+    run: RunData, learner: str, measure: str, forgetting: str, band: Band
+) -> tuple[NDArray[np.int64], Curve]:
+    """Return the curve of a learner with its band, downsampled."""
+    if band == "interval":
+        curve = _compute_interval(run, learner, measure, forgetting)
+    else:
+        folds = run.curve(learner, measure, forgetting).T
+        curve = _compute_deviations(folds) if band == "deviation" else summarise_folds(folds)
+    rows, downsampled = downsample_curves(run.rows, {learner: curve}, MAX_POINTS)
+    return rows, downsampled[learner]
 
 
 def _compute_deviations(values: NDArray[np.float64]) -> Curve:
@@ -216,15 +273,11 @@ def _compute_deviations(values: NDArray[np.float64]) -> Curve:
     return Curve(mean, mean - deviation, mean + deviation)
 
 
-def _compute_intervals(results: RunData, measure: str, forgetting: str) -> dict[str, Curve]:
-    """Return per learner the mean over folds of a measure and of the bounds of its intervals."""
-    bound = next((name for name in ("chernoff", "hoeffding") if name in results.measures), None)
+def _compute_interval(run: RunData, learner: str, measure: str, forgetting: str) -> Curve:
+    """Return the means over folds of a measure and of the ends of its intervals."""
+    bound = next((name for name in ("chernoff", "hoeffding") if name in run.measures), None)
     if bound is None:
         msg = "there are no intervals to draw: add the measure 'hoeffding' or 'chernoff' to the evaluation"
         raise StreamgaugeError(msg)
-    intervals = {}
-    for learner in results.learners:
-        low, high = results.interval(learner, measure, bound, forgetting)
-        mean = results.curve(learner, measure, forgetting).mean(axis=1)
-        intervals[learner] = Curve(mean, low.mean(axis=1), high.mean(axis=1))
-    return intervals
+    low, high = run.interval(learner, measure, bound, forgetting)
+    return Curve(*(summarise_folds(folds.T).mean for folds in (run.curve(learner, measure, forgetting), low, high)))

@@ -1,0 +1,106 @@
+"""What figures along a stream have in common: true drifts, alarms and hidden labels, and the legend."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from streamgauge._format.palette import COLOURS
+from streamgauge._optional import library
+from streamgauge.errors import unknown_name
+from streamgauge.records import RunData
+from streamgauge.reports.unlabelled_spans import find_unlabelled_spans
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawn
+
+__all__ = ["MAX_POINTS", "add_legend", "draw_marks", "select_learners"]
+
+MAX_POINTS = 2_000
+"""The limit of points per curve: more than a page has columns."""
+
+DRIFT_COLOUR, NEUTRAL_COLOUR = "#8a95a3", "#1b2430"
+
+
+def select_learners(results: RunData, learners: Sequence[str] | None) -> list[str]:
+    """Return the names of the learners to show, all by default; raise if one is unknown.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, NoChange, evaluate
+    >>> select_learners(evaluate(SEA(n_rows=10), NoChange()), None)
+    ['NoChange']
+    """
+    for name in learners or ():
+        if name not in results.learners:
+            raise unknown_name(kind="learner", name=name, known=results.learners)
+    return list(learners or results.learners)
+
+
+def draw_marks(
+    axes: "Axes", results: RunData, learners: Sequence[str], colours: Mapping[str, str] | None = None
+) -> "dict[str, Artist]":
+    """Draw the true drifts, the alarms of learners and the hidden labels of a run; return entries for the legend.
+
+    Alarms have the colour of their learner in `colours`, by default that of its position among the learners.
+
+    Examples
+    --------
+    >>> from streamgauge.plots.figure import new_figure
+    >>> from streamgauge.streams import SEA, Sudden
+    >>> from streamgauge import NoChange, evaluate
+    >>> results = evaluate(Sudden(SEA(1), SEA(3), position=500), NoChange(), n_rows=1000)
+    >>> with new_figure((4, 3)) as drawn:
+    ...     list(draw_marks(drawn.add_subplot(), results, results.learners))
+    ['true drift']
+    """
+    legend: dict[str, Artist] = {}
+    lines, patches = library("matplotlib.lines", "plots"), library("matplotlib.patches", "plots")
+    for start, stop, whole in find_unlabelled_spans(results):
+        style = {"facecolor": "#eef0f3" if whole else "#f7f8fa", "edgecolor": "#d5dae0", "hatch": "//", "lw": 0}
+        axes.axvspan(start, stop, **style)
+        legend["labels hidden" if whole else "labels partly hidden"] = patches.Patch(**style)
+    for drift in results.drifts:
+        legend["true drift"] = lines.Line2D([], [], color=DRIFT_COLOUR, lw=0.8)
+        axes.axvline(drift.position, color=DRIFT_COLOUR, lw=0.8)
+        if drift.width:
+            axes.axvspan(drift.position, drift.stop, color=DRIFT_COLOUR, alpha=0.18, lw=0)
+            legend["gradual drift"] = patches.Patch(color=DRIFT_COLOUR, alpha=0.18, lw=0)
+    if colours is None:
+        colours = {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(results.learners)}
+    bottom = axes.get_xaxis_transform()
+    for kind, label, alpha in (("drift", "alarm", 1.0), ("warning", "warning", 0.3)):
+        for name in learners:
+            own = (alarm for alarm in results.alarms if (alarm.learner, alarm.kind) == (name, kind))
+            rows = np.array(sorted(alarm.row for alarm in own), dtype=np.int64)
+            if not len(rows):
+                continue
+            _, distinct = np.unique(rows // max(1, results.n_rows // MAX_POINTS), return_index=True)
+            style = {"marker": "^", "ls": "", "ms": 5, "alpha": alpha, "mew": 0}
+            colour = colours.get(name, NEUTRAL_COLOUR)
+            axes.plot(rows[distinct], np.full(len(distinct), 0.012), color=colour, transform=bottom, zorder=3, **style)
+            legend[label] = lines.Line2D([], [], color=NEUTRAL_COLOUR, **style)
+    return legend
+
+
+def add_legend(figure: "Drawn", entries: "Mapping[str, Artist]") -> None:
+    """Add a legend below the figure, with as many columns as its longest entry leaves room for.
+
+    Examples
+    --------
+    >>> from streamgauge.plots.figure import new_figure
+    >>> with new_figure((4, 3)) as drawn:
+    ...     add_legend(drawn, {"tree": drawn.add_subplot().plot([0, 1])[0]})
+    >>> [text.get_text() for text in drawn.legends[0].get_texts()]
+    ['tree']
+    """
+    if entries:
+        width = 0.6 + 0.075 * max(map(len, entries))
+        columns = max(1, min(len(entries), int(figure.get_figwidth() / width)))
+        rows = -(-len(entries) // columns)
+        columns = -(-len(entries) // rows)  # the same number of rows, evenly filled
+        figure.legend(
+            list(entries.values()), list(entries), loc="outside lower center", ncols=columns, handlelength=2.6
+        )

@@ -1,0 +1,174 @@
+"""Figures of two learners along a stream: their difference, and the Q statistic."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge._format.palette import COLOURS
+from streamgauge._format.text import describe_forgetting, make_printable
+from streamgauge._optional import library
+from streamgauge.errors import StreamgaugeError
+from streamgauge.plots.figure import Figure, get_line_style, new_figure, style_axes
+from streamgauge.plots.marks import MAX_POINTS, add_legend, draw_marks
+from streamgauge.plots.pooling import pool_runs
+from streamgauge.records import RunData
+from streamgauge.reports.curves import downsample_curves, summarise_folds
+from streamgauge.reports.q_statistic import compute_q_curve
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+
+__all__ = ["difference", "q_statistic"]
+
+MARGIN: dict[str, Any] = {"color": COLOURS[4], "alpha": 0.18, "lw": 0}
+"""The style of the region of practical equivalence."""
+
+
+def difference(
+    results: RunData,
+    first: str | None = None,
+    second: str | None = None,
+    *,
+    size: tuple[float, float] = (7.0, 3.6),
+) -> Figure:
+    """Draw the difference between two learners along the stream, with its confidence sequence.
+
+    The band covers the true difference simultaneously at all rows. Once it excludes zero, or the region of practical
+    equivalence (amber), the verdict is final.
+
+    Parameters
+    ----------
+    results
+        The results of an evaluation.
+    first, second
+        Names of the learners; may be omitted if there are just two.
+    size
+        Width and height in inches.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, MajorityClass, NaiveBayes, evaluate
+    >>> results = evaluate(SEA(n_rows=1000), {"bayes": NaiveBayes(), "majority": MajorityClass()})
+    >>> difference(results).drawn.axes[0].get_title("left")
+    'bayes minus majority'
+    """
+    differences = results.differences
+    if differences is None:
+        msg = "this run has no live comparison of learners: evaluate two or more in one run"
+        raise StreamgaugeError(msg)
+    if first is None or second is None:
+        if len(differences.pairs) > 1:
+            msg = f"the difference needs two learners: choose two of {', '.join(results.learners)}"
+            raise StreamgaugeError(msg)
+        first, second = differences.pairs[0]
+    middle, low, high = 100.0 * differences.between(first, second).T
+    verdict = next((v for v in results.verdicts if {v.first, v.second} == {first, second}), None)
+    with new_figure(size) as figure:
+        axes = figure.add_subplot()
+        legend = draw_marks(axes, results, ())
+        if verdict is not None and verdict.rope > 0:
+            axes.axhspan(-100 * verdict.rope, 100 * verdict.rope, **MARGIN)
+            label = f"margin of ±{100 * verdict.rope:g} percentage points"
+            legend[label] = library("matplotlib.patches", "plots").Patch(**MARGIN)
+        axes.axhline(0.0, color="#1b2430", lw=0.8, ls="--")
+        style = get_line_style(0)
+        axes.fill_between(differences.rows, low, high, color=style["color"], alpha=0.15, lw=0)
+        axes.plot(differences.rows, middle, **style)
+        axes.set_ylim(*_compute_limits(middle, low, high))
+        if verdict is not None and verdict.row is not None:
+            axes.axvline(verdict.row, color=COLOURS[1], lw=1)
+            axes.annotate(
+                make_printable(str(verdict)), (verdict.row, 0.97), (4, 0), xycoords=("data", "axes fraction"),
+                textcoords="offset points", color=COLOURS[1], va="top", fontsize=8,
+            )  # fmt: skip
+        style_axes(axes, results.n_rows)
+        axes.set_ylabel("accuracy, percentage points")
+        axes.set_title(f"{make_printable(first)} minus {make_printable(second)}")
+        add_legend(figure, legend)
+    return Figure(figure)
+
+
+def q_statistic(
+    results: RunData | Sequence[RunData],
+    first: str | None = None,
+    second: str | None = None,
+    measure: str | None = None,
+    forgettings: str | Sequence[str] | None = None,
+    *,
+    size: tuple[float, float] = (7.0, 3.6),
+) -> Figure:
+    """Draw the Q statistic of two learners along the stream: the logarithm of the ratio of their losses.
+
+    Below 0 the first learner is better. It is a picture of the strength of a difference, not a test. Bands go from the
+    lowest to the highest fold.
+
+    Parameters
+    ----------
+    results
+        The results of an evaluation, or of several with different seeds.
+    first, second
+        Names of the learners; may be omitted if there are just two.
+    measure
+        The loss: error, log_loss, brier, a cost, or accuracy for the error; see `compute_q_curve`.
+    forgettings
+        One or several of those that were read, each a line; by default the first.
+    size
+        Width and height in inches.
+
+    References
+    ----------
+    J. Gama, R. Sebastião and P. P. Rodrigues, Issues in evaluation of stream learning algorithms, KDD 2009.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, MajorityClass, NaiveBayes, evaluate
+    >>> results = evaluate(SEA(n_rows=1000), {"bayes": NaiveBayes(), "majority": MajorityClass()})
+    >>> q_statistic(results).drawn.axes[0].get_title("left")
+    'Q statistic of bayes and majority by error'
+    """
+    pooled = pool_runs(results)
+    if len(pooled.runs) > 1:
+        msg = f"the Q statistic takes one stream, not {len(pooled.runs)}: {'; '.join(pooled.runs)}"
+        raise StreamgaugeError(msg)
+    (run,) = pooled.runs.values()
+    names = [forgettings] if isinstance(forgettings, str) else forgettings or run.forgettings[:1]
+    lines = [compute_q_curve(run, first, second, measure, name) for name in names]
+    learners = [make_printable(name) for name in (lines[0].first, lines[0].second)]
+    loss = "error" if lines[0].measure == "accuracy" else lines[0].measure
+    with new_figure(size) as figure:
+        axes = figure.add_subplot()
+        marks = draw_marks(axes, run, ())
+        axes.axhline(0.0, color="#1b2430", lw=0.8, ls="--")
+        legend: dict[str, Artist] = {}
+        for index, line in enumerate(lines):
+            style = get_line_style(index)
+            summaries = {"folds": summarise_folds(line.folds.T), "all": summarise_folds(line.values[None])}
+            rows, shown = downsample_curves(line.rows, summaries, MAX_POINTS)
+            if run.n_folds > 1:
+                low, high = shown["folds"].low, shown["folds"].high
+                axes.fill_between(rows, low, high, color=style["color"], alpha=0.15, lw=0)
+            label = make_printable(describe_forgetting(line.forgetting))
+            (legend[label],) = axes.plot(rows, shown["all"].mean, label=label, **style)
+        style_axes(axes, run.n_rows)
+        low, high = axes.get_ylim()
+        axes.set_ylim(min(low, -0.05 * (high - low)), max(high, 0.05 * (high - low)))  # 0 is always inside
+        axes.set_ylabel(f"log of the ratio of the {make_printable(loss)}")
+        axes.set_title(f"Q statistic of {learners[0]} and {learners[1]} by {make_printable(loss)}")
+        for height, side, name in ((0.985, "top", learners[1]), (0.015, "bottom", learners[0])):
+            axes.text(0.99, height, f"{name} is better", transform=axes.transAxes, ha="right", va=side, fontsize=8,
+                      color="#5a6676", bbox={"fc": "white", "ec": "none", "alpha": 0.8, "pad": 1})  # fmt: skip
+        add_legend(figure, legend | marks)
+    return Figure(figure)
+
+
+def _compute_limits(
+    middle: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
+) -> tuple[float, float]:
+    """Return the limits of a chart of differences, without the first intervals, which are very wide."""
+    later = slice(len(middle) // 10, None)
+    shown = np.concatenate(([0.0], middle, low[later], high[later]))
+    least, most = float(np.nanmin(shown)), float(np.nanmax(shown))
+    margin = 0.08 * (most - least or 1.0)
+    return least - margin, most + margin

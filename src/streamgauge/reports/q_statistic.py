@@ -1,0 +1,177 @@
+"""The Q statistic of two learners along a run, from the readings of a loss."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge._format.numbers import MISSING
+from streamgauge._format.text import describe_forgetting, make_printable
+from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge.records import RunData
+from streamgauge.reports.curves import summarise_folds
+
+__all__ = ["QCurve", "compute_q_curve", "describe_q", "list_q_values"]
+
+
+@dataclass(frozen=True)
+class QCurve:
+    """The logarithm of the ratio of the losses of two learners at each reading: below 0 where the first is better.
+
+    Parameters
+    ----------
+    first, second, measure, forgetting
+        The learners, the measure of the loss, and the rows that it covers.
+    rows
+        The reading rows, int64 [s].
+    values
+        Of the losses of all folds, float64 [s]; NaN until both learners have a loss.
+    folds
+        Of each fold, float64 [s, folds].
+
+    Examples
+    --------
+    >>> curve = QCurve("a", "b", "error", "Landmark()", np.array([10]), np.array([-0.5]), np.array([[-0.5]]))
+    >>> curve.final
+    -0.5
+    """
+
+    first: str
+    second: str
+    measure: str
+    forgetting: str
+    rows: NDArray[np.int64]
+    values: NDArray[np.float64]
+    folds: NDArray[np.float64]
+
+    @property
+    def final(self) -> float:
+        """The value at the last reading; NaN if there is none."""
+        return float(self.values[-1]) if len(self.values) else float("nan")
+
+
+def compute_q_curve(
+    results: RunData,
+    first: str | None = None,
+    second: str | None = None,
+    measure: str | None = None,
+    forgetting: str | None = None,
+) -> QCurve:
+    """Return the Q statistic of two learners, ``log(S_first / S_second)``, at each reading.
+
+    S is the sum of the losses over all rows, over a window, or faded, as the forgetting has it. Both learners were
+    tested on the same rows, so the ratio of the sums is that of their means, which are the readings. Only an ADWIN
+    window, which is as long as the errors of a learner make it, has the ratio of the means alone.
+
+    Parameters
+    ----------
+    results
+        The results of an evaluation.
+    first, second
+        Names of the learners; may be omitted if there are just two.
+    measure
+        A measure that is the mean of a loss over rows: error, log_loss, brier, a cost. For accuracy the loss is the
+        error. By default the first of error and accuracy that was measured, else the first that is to be minimised.
+    forgetting
+        The forgetting of the readings; by default the first.
+
+    References
+    ----------
+    J. Gama, R. Sebastião and P. P. Rodrigues, Issues in evaluation of stream learning algorithms, KDD 2009.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, MajorityClass, NaiveBayes, evaluate
+    >>> results = evaluate(SEA(n_rows=1000), {"bayes": NaiveBayes(), "majority": MajorityClass()}, measures="error")
+    >>> print(describe_q(compute_q_curve(results)))
+    Q = -0.80 after 1,000 rows, over all rows: the error of bayes is 0.45 times that of majority
+    """
+    first, second = _choose_pair(results, first, second)
+    measure = _choose_loss(results) if measure is None else measure
+    losses = [results.curve(name, measure, forgetting) for name in (first, second)]
+    if measure == "accuracy":
+        losses = [1.0 - loss for loss in losses]
+    elif results.greater_is_better(measure):
+        msg = f"{measure} is not a loss: the Q statistic compares error, accuracy (as error), log_loss, brier or a cost"
+        raise StreamgaugeError(msg)
+    forgetting = results.forgettings[0] if forgetting is None else forgetting
+    known = np.isfinite(losses[0] + losses[1])
+    means = [summarise_folds(np.where(known, loss, np.nan).T).mean for loss in losses]
+    return QCurve(
+        first, second, measure, forgetting, results.rows, values=_log_ratio(*means), folds=_log_ratio(*losses)
+    )
+
+
+def describe_q(curve: QCurve) -> str:
+    """Return the last value of a Q statistic as a sentence.
+
+    Examples
+    --------
+    >>> curve = QCurve("a", "b", "error", "Landmark()", np.array([10]), np.array([np.nan]), np.array([[np.nan]]))
+    >>> describe_q(curve)
+    'Q is not defined after 10 rows, over all rows: a or b has no error'
+    """
+    phrase = describe_forgetting(curve.forgetting)
+    n_rows = f"{int(curve.rows[-1]):,} rows" if len(curve.rows) else "0 rows"
+    loss = "error" if curve.measure == "accuracy" else curve.measure
+    if np.isnan(curve.final):
+        text = f"Q is not defined after {n_rows}, {phrase}: {curve.first} or {curve.second} has no {loss}"
+    else:
+        ratio = f"the {loss} of {curve.first} is {np.exp(curve.final):.3g} times that of {curve.second}"
+        text = f"Q = {curve.final:.2f} after {n_rows}, {phrase}: {ratio}"
+    return make_printable(text)
+
+
+def list_q_values(results: RunData, measure: str | None = None) -> str:
+    """Return the last Q statistic of each pair of learners under each forgetting, as text for a terminal.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, MajorityClass, NaiveBayes, evaluate
+    >>> print(list_q_values(evaluate(SEA(n_rows=1000), {"bayes": NaiveBayes(), "majority": MajorityClass()})))
+    Q statistic, log(loss of first / loss of second) by error: below 0 where the first is better
+      bayes, majority  -0.80 over all rows
+    """
+    measure = _choose_loss(results) if measure is None else measure
+    loss = "error" if measure == "accuracy" else measure
+    lines = [f"Q statistic, log(loss of first / loss of second) by {loss}: below 0 where the first is better"]
+    pairs = list(combinations(results.learners, 2))
+    width = max((len(make_printable(f"{first}, {second}")) for first, second in pairs), default=0)
+    for first, second in pairs:
+        curves = [compute_q_curve(results, first, second, measure, name) for name in results.forgettings]
+        texts = [f"{_format(curve.final)} {describe_forgetting(curve.forgetting)}" for curve in curves]
+        lines.append(f"  {make_printable(f'{first}, {second}').ljust(width)}  {'; '.join(texts)}")
+    return "\n".join(lines)
+
+
+def _format(value: float) -> str:
+    return f"{value:+.2f}" if np.isfinite(value) else MISSING
+
+
+def _log_ratio(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    defined = (first > 0.0) & (second > 0.0)
+    ratio = np.divide(first, second, out=np.full(first.shape, np.nan), where=defined)
+    logs: NDArray[np.float64] = np.log(ratio)
+    return logs
+
+
+def _choose_pair(results: RunData, first: str | None, second: str | None) -> tuple[str, str]:
+    names: Sequence[str] = [name for name in (first, second) if name is not None] or results.learners
+    for name in names:
+        if name not in results.learners:
+            raise unknown_name(kind="learner", name=name, known=results.learners)
+    if len(set(names)) != 2:
+        msg = f"the Q statistic needs two learners: choose two of {', '.join(results.learners)}"
+        raise StreamgaugeError(msg)
+    return names[0], names[1]
+
+
+def _choose_loss(results: RunData) -> str:
+    preferred = [name for name in ("error", "accuracy") if name in results.measures]
+    losses = preferred or [name for name in results.measures if not results.greater_is_better(name)]
+    if not losses:
+        msg = f"the Q statistic needs a loss: measure error, not only {', '.join(results.measures)}"
+        raise StreamgaugeError(msg)
+    return losses[0]
