@@ -5,6 +5,7 @@ optional. (Learners of other libraries have their adapters in `streamgauge.learn
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import (
     Detector,
+    Forgetting,
     Labelling,
     LabellingBase,
     Learner,
@@ -34,6 +36,7 @@ __all__ = [
     "close_iterator",
     "find_declared_gil",
     "find_kernel",
+    "find_module",
     "find_short_name",
     "find_unit",
     "find_unlabelled_learning",
@@ -43,11 +46,13 @@ __all__ = [
     "is_series",
     "is_stream",
     "is_stream_class",
+    "is_trained",
     "knows_drifts",
     "list_needed_statistics",
     "name_callable",
     "needs_votes",
     "overrides",
+    "read_scorer",
     "save_part",
 ]
 
@@ -84,14 +89,42 @@ def is_series(thing: object) -> bool:
 
 
 def name_callable(function: object) -> str:
-    """Return the name of a function, or the class of another callable.
+    """Return the name of a function, with the options that a partial sets; or the class of another callable.
 
     Examples
     --------
-    >>> name_callable(abs), name_callable(Schema((), ("a", "b")))
-    ('abs', 'Schema')
+    >>> name_callable(abs), name_callable(Schema((), ("a", "b"))), name_callable(partial(round, ndigits=2))
+    ('abs', 'Schema', 'round(ndigits=2)')
     """
+    if isinstance(function, partial):
+        options = ", ".join([*map(repr, function.args), *(f"{k}={v!r}" for k, v in function.keywords.items())])
+        return f"{name_callable(function.func)}({options})"
     return str(getattr(function, "__name__", type(function).__name__))
+
+
+def find_module(function: object) -> str:
+    """Return the name of the module of a function; that of the function in a partial."""
+    plain = function.func if isinstance(function, partial) else function
+    return str(getattr(plain, "__module__", ""))
+
+
+def read_scorer(thing: object) -> tuple[Callable[..., float], int, tuple[str, ...]] | None:
+    """Return the function, sign and response methods of a scorer of scikit-learn; None for anything else.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import get_scorer
+    >>> function, sign, response = read_scorer(get_scorer("neg_log_loss"))
+    >>> function.__name__, sign, response
+    ('log_loss', -1, ('predict_proba',))
+    """
+    function = getattr(thing, "_score_func", None)
+    response = getattr(thing, "_response_method", None)
+    if function is None or response is None:
+        return None
+    options = getattr(thing, "_kwargs", {})
+    methods = (response,) if isinstance(response, str) else tuple(response)
+    return partial(function, **options) if options else function, getattr(thing, "_sign", 1), methods
 
 
 def is_factory(thing: object) -> bool:
@@ -114,6 +147,11 @@ def needs_votes(part: Measure | Recorder) -> bool:
 def list_needed_statistics(measure: Measure) -> tuple[str, ...]:
     """Return the statistics that a measure needs beyond counts; none by default."""
     return tuple(getattr(measure, "statistics", ()))
+
+
+def keeps_all_rows(forgetting: Forgetting) -> bool:
+    """Return whether the memory of a forgetting grows with the stream if it keeps rows."""
+    return getattr(forgetting, "keeps_rows", "none") == "all"
 
 
 def find_unit(measure: Measure) -> str:
@@ -244,6 +282,10 @@ class _ForeignScheme(SchemeBase):
         return getattr(self._scheme, "training", super().training)
 
     @property
+    def trains_first(self) -> bool:
+        return bool(getattr(self._scheme, "trains_first", super().trains_first))
+
+    @property
     def period(self) -> tuple[int, int] | None:
         return getattr(self._scheme, "period", super().period)
 
@@ -274,6 +316,11 @@ def overrides(scheme: Scheme, method: str) -> bool:
     return getattr(type(own), method, None) not in {None, getattr(SchemeBase, method)}
 
 
+def is_trained(spec: LearnerSpec) -> bool:
+    """Return whether the learners of a specification can predict before they have learnt a row of the stream."""
+    return bool(getattr(spec, "trained", False))
+
+
 def adopt_labelling(labelling: Labelling) -> LabellingBase:
     """Return a labelling with all defaults; one of ours as it is."""
     return labelling if isinstance(labelling, LabellingBase) else _ForeignLabelling(labelling)
@@ -291,6 +338,10 @@ class _ForeignLabelling(LabellingBase):
     @property
     def attribute(self) -> str | None:
         return getattr(self._labelling, "attribute", None) if hasattr(self._labelling, "bind_column") else None
+
+    @property
+    def delays(self) -> bool:
+        return bool(getattr(self._labelling, "delays", False))
 
     def bind_column(self, index: int) -> LabellingBase:
         return adopt_labelling(self._labelling.bind_column(index))

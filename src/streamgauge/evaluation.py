@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +19,7 @@ from streamgauge._engine.planner import RowSourceSpec
 from streamgauge._engine.schedule import Score, check_score
 from streamgauge._engine.signals import catch_stop_signals
 from streamgauge._engine.source import RowSource, default_batch_size
-from streamgauge._foreign import adopt_scheme, adopt_stream, is_stream, needs_votes
+from streamgauge._foreign import adopt_scheme, adopt_stream, is_stream, is_trained, needs_votes
 from streamgauge._format.progress_bar import progress_bar
 from streamgauge._format.text import to_text
 from streamgauge.backends import Auto
@@ -27,11 +28,13 @@ from streamgauge.errors import EndlessStreamError, FailureWarning, require_at_le
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.labelling import AllLabels
 from streamgauge.learners.adapters import name_learners
-from streamgauge.measures import describe_measure, find_measures
+from streamgauge.measures import check_forgettings, describe_measure, find_measures
 from streamgauge.names import require_object
 from streamgauge.protocols import Forgetting, Labelling, LiveStreamBase, Measure, Recorder, Scheme, Stream
 from streamgauge.records import Failure, Reading, Verdict, list_readings
 from streamgauge.results import Results
+from streamgauge.results.call import CALL, describe_call
+from streamgauge.results.log import open_log
 from streamgauge.schemes import Prequential
 from streamgauge.significance.live import LiveTest
 from streamgauge.streams import as_stream, drifts_of
@@ -71,6 +74,7 @@ class Evaluation:
         scheme: Scheme = Prequential(),
         labelling: Labelling = AllLabels(),
         score: Score = "first",
+        score_unlabelled_start: bool = False,
         forgetting: Forgetting | Sequence[Forgetting] | None = None,
         measures: object = "accuracy",
         detectors: object = (),
@@ -104,21 +108,27 @@ class Evaluation:
         self.specs = name_learners(learners)
         check_score(score)
         self.scheme, self.labelling, self.score, self.backend, self.seed = scheme, labelling, score, backend, seed
+        self.score_unlabelled_start = score_unlabelled_start
         self._stream, period = adopt_stream(self.stream), adopt_scheme(scheme).period
         default: Forgetting = Landmark() if period is None else Window(period[1])
         forgetting = default if forgetting is None else forgetting
         self.forgettings = tuple(forgetting) if isinstance(forgetting, Sequence) else (forgetting,)
         self.measures: tuple[Measure, ...] = find_measures(measures, self.stream)
+        is_bounded = n_rows is not None or self._stream.ends or self.stream.n_rows is not None
+        check_forgettings(self.forgettings, self.stream.schema.n_classes, self.measures, is_bounded=is_bounded)
         self.detectors = name_detectors(detectors)
         self.recorders, self.resources, self.journal = tuple(recorders), resources, journal
         self.time_limit, self.time_budget, self.live_test = time_limit, time_budget, live_test
         self._limit, self._every = n_rows, every or (None if period is None else period[0])
-        self._source = RowSource(self.stream, scheme, labelling, seed)
+        self._source = RowSource(self.stream, scheme, labelling, seed, n_rows)
+        self._source.require_second_pass()
         single_pass = len(self.specs) * self._source.scheme.n_folds == 1 and self._stream.in_memory
         self.batch_size = batch_size or default_batch_size(self._source.schema, single_pass=single_pass)
         self.checkpoints: CheckpointPolicy | None = None
         if checkpoint is not None or checkpoint_every is not None or resume:
             self.checkpoints = as_policy(checkpoint, checkpoint_every, resume=resume, trust=trust_checkpoint)
+        self.stop_after: int | None = None
+        """A row after which the run ends although more rows were planned; None for no such row."""
         self._run: Run | None = None
 
     @cached_property
@@ -137,8 +147,20 @@ class Evaluation:
             metered=self._is_metered,
             time_budget=self.time_budget,
             n_rows=self.n_rows_known,
-            rows=RowSourceSpec(self.stream, self.scheme, self.labelling, self.seed, self.score),
+            rows=RowSourceSpec(
+                self.stream, self.scheme, self.labelling, self.seed, self.score, self._scores_unlabelled_start
+            ),
         )
+
+    @property
+    def _scores_unlabelled_start(self) -> bool:
+        """Whether all rows are scored; learners are compared on the same rows, so none may need labels to start."""
+        return self.score_unlabelled_start or all(map(is_trained, self.specs.values()))
+
+    @property
+    def n_folds(self) -> int:
+        """The number of folds."""
+        return self._source.scheme.n_folds
 
     @property
     def _is_metered(self) -> bool:
@@ -158,7 +180,8 @@ class Evaluation:
     @property
     def ends(self) -> bool:
         """Whether the run ends, if only by a time limit or Ctrl-C; counts no rows of a file."""
-        limited = self._limit is not None or self.time_limit is not None or isinstance(self._stream, LiveStreamBase)
+        limited = self.time_limit is not None or isinstance(self._stream, LiveStreamBase)
+        limited = limited or min_limit(self._limit, self.stop_after) is not None
         return limited or self._stream.ends or self.stream.n_rows is not None
 
     @property
@@ -200,8 +223,9 @@ class Evaluation:
         live_test, n_analyses = self._plan_analyses()  # may count the rows of a file, so it comes before run_spec
         options = RunOptions(
             score=self.score,
+            score_unlabelled_start=self._scores_unlabelled_start,
             every=self.every,
-            n_rows=self._limit,
+            n_rows=min_limit(self._limit, self.stop_after),
             batch_size=self.batch_size,
             time_limit=self.time_limit,
             live_test=live_test,
@@ -267,6 +291,8 @@ class Evaluation:
             verdicts=collector.verdicts,
             labels=join_label_counts(read, classes),
             differences=collector.differences,
+            blocks=collector.blocks,
+            own_measures={measure.name: measure for measure in self.measures},
             confusions=join_confusions(read, self.every, classes),
         )
 
@@ -312,6 +338,7 @@ class Evaluation:
             },
             "labelling": to_text(self.labelling),
             "score": self.score,
+            **({"score_unlabelled_start": True} if self.score_unlabelled_start else {}),
             "forgettings": list(self._forgetting_names),
             "measures": {measure.name: describe_measure(measure) for measure in self.measures},
             "detectors": list(self.detectors),
@@ -322,7 +349,70 @@ class Evaluation:
             "seed": self.seed,
             "seconds": seconds,
             "ended_by": ended_by or "end of the rows",
+            CALL: self._describe_call(),
         }
+
+    def _describe_call(self) -> dict[str, object]:
+        """Return the arguments of this evaluation, so that it can be repeated."""
+        return describe_call(
+            stream=self.stream,
+            learners=self.specs,
+            scheme=self.scheme,
+            labelling=self.labelling,
+            forgettings=self.forgettings,
+            measures=self.measures,
+            detectors=self.detectors,
+            live_test=self.live_test,
+            options={
+                "score": self.score,
+                "score_unlabelled_start": self.score_unlabelled_start,
+                "every": self._every,
+                "n_rows": self._limit,
+                "time_budget": self.time_budget,
+                "seed": self.seed,
+            },
+        )
+
+    def run(
+        self,
+        *,
+        progress: bool | None = False,
+        on_reading: Callable[[Reading], object] | None = None,
+        on_verdict: Callable[[Verdict], object] | None = None,
+        log: Path | str | None = None,
+    ) -> Results:
+        """Run to the end, or until Ctrl-C, and return the results; the options are those of `evaluate`.
+
+        Examples
+        --------
+        >>> from streamgauge import SEA, NaiveBayes
+        >>> Evaluation(SEA(n_rows=100), NaiveBayes()).run().n_rows
+        100
+        """
+        if not self.ends:
+            msg = "the stream never ends: set n_rows, or iterate over an Evaluation"
+            raise EndlessStreamError(msg)
+        parts = []
+        with ExitStack() as stack:
+            writer = None if log is None else stack.enter_context(open_log(log))
+            if writer is not None:
+                writer.write("start", self._describe_plan())
+            should_stop = stack.enter_context(catch_stop_signals(terminate=self.checkpoints is not None))
+            advance_to = stack.enter_context(progress_bar(self.n_rows_known, shown=progress))
+            for part in self.advance(should_stop):
+                if len(part.rows) or part.alarms:
+                    parts.append(part)
+                advance_to(part.n_rows, lambda: self.status)
+                _notify(on_reading, self.readings_of(part))
+                _notify(on_verdict, part.new_verdicts)
+                if writer is not None:
+                    writer.write_batch(self.readings_of(part), part.alarms, part.new_verdicts, self.failures)
+            results = self.results(parts)
+            if writer is not None:
+                writer.write("end", {"row": results.n_rows, "ended_by": results.description["ended_by"]})
+        for failure in self.failures:
+            warnings.warn(f"{failure}; its readings from there on are NaN", FailureWarning, stacklevel=3)
+        return results
 
 
 def evaluate(  # noqa: PLR0913
@@ -333,6 +423,7 @@ def evaluate(  # noqa: PLR0913
     scheme: Scheme = Prequential(),
     labelling: Labelling = AllLabels(),
     score: Score = "first",
+    score_unlabelled_start: bool = False,
     forgetting: Forgetting | Sequence[Forgetting] | None = None,
     measures: object = "accuracy",
     detectors: object = (),
@@ -354,6 +445,7 @@ def evaluate(  # noqa: PLR0913
     progress: bool | None = False,
     on_reading: Callable[[Reading], object] | None = None,
     on_verdict: Callable[[Verdict], object] | None = None,
+    log: Path | str | None = None,
 ) -> Results:
     """Evaluate learners on a stream, all in one pass.
 
@@ -383,7 +475,10 @@ def evaluate(  # noqa: PLR0913
         When the labels arrive that the learners may see.
     score
         Which prediction of a row is scored: the "first", made when it arrived; the "last", made just before its label
-        was learnt; or "labelled", the first one, but only of rows whose label arrives.
+        was learnt; or "labelled", the first one, but only of rows whose label arrives, and only when it arrives.
+    score_unlabelled_start
+        Whether to score the rows that were tested before any fold could have learnt a label, when labels are late. By
+        default they are left out, unless all learners came trained; `Feedback.n_left_out` counts them.
     forgetting
         How the past fades, or several ways. None for all rows; with `Holdout`, for the last test.
     measures
@@ -430,7 +525,9 @@ def evaluate(  # noqa: PLR0913
     on_reading
         Called with every reading as soon as it is taken.
     on_verdict
-        Called with the verdict on two learners as soon as it is reached.
+        Called with the verdict on two learners as soon as it is reached, and again when it no longer holds.
+    log
+        A file that gets every reading, alarm, verdict and failure as a line of JSON, as it happens.
 
     Examples
     --------
@@ -448,6 +545,7 @@ def evaluate(  # noqa: PLR0913
         scheme=scheme,
         labelling=labelling,
         score=score,
+        score_unlabelled_start=score_unlabelled_start,
         forgetting=forgetting,
         measures=measures,
         detectors=detectors,
@@ -467,21 +565,7 @@ def evaluate(  # noqa: PLR0913
         trust_checkpoint=trust_checkpoint,
         journal=journal,
     )
-    if not evaluation.ends:
-        msg = "the stream never ends: set n_rows, or iterate over an Evaluation"
-        raise EndlessStreamError(msg)
-    parts = []
-    signals = catch_stop_signals(terminate=evaluation.checkpoints is not None)
-    with signals as should_stop, progress_bar(evaluation.n_rows_known, shown=progress) as advance_to:
-        for part in evaluation.advance(should_stop):
-            if len(part.rows) or part.alarms:
-                parts.append(part)
-            advance_to(part.n_rows, lambda: evaluation.status)
-            _notify(on_reading, evaluation.readings_of(part))
-            _notify(on_verdict, part.new_verdicts)
-    for failure in evaluation.failures:
-        warnings.warn(f"{failure}; its readings from there on are NaN", FailureWarning, stacklevel=2)
-    return evaluation.results(parts)
+    return evaluation.run(progress=progress, on_reading=on_reading, on_verdict=on_verdict, log=log)
 
 
 def _notify(callback: Callable[[Item], object] | None, items: Iterable[Item]) -> None:

@@ -10,6 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._foreign import adopt_labelling
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between, unknown_name
 from streamgauge.protocols import Labelling, LabellingBase
 from streamgauge.randomness import uniform
@@ -125,6 +126,11 @@ class Delayed(LabellingBase):
         require_at_least("rows", self.rows, 0)
         _require_labelling(self.of)
 
+    @property
+    def delays(self) -> bool:
+        """Whether labels are late."""
+        return self.rows > 0 or adopt_labelling(self.of).delays
+
     def arrivals(self, batch: Batch, seed: int) -> Arrivals:
         """Delay every label."""
         return Arrivals(_delay(_arrival_rows(self.of, batch, seed), self.rows))
@@ -160,6 +166,11 @@ class DelayedAtRandom(LabellingBase):
         if self.shape not in get_args(Shape):
             raise unknown_name(kind="shape", name=str(self.shape), known=get_args(Shape))
         _require_labelling(self.of)
+
+    @property
+    def delays(self) -> bool:
+        """Whether labels can be late."""
+        return self.mean > 0 or adopt_labelling(self.of).delays
 
     def arrivals(self, batch: Batch, seed: int) -> Arrivals:
         """Draw the delay of every label."""
@@ -197,6 +208,11 @@ class DelayedByTime(LabellingBase):
         require_between("seconds", self.seconds, 0.0, 1e15, open_low=False)
         _require_labelling(self.of)
 
+    @property
+    def delays(self) -> bool:
+        """Whether labels are late."""
+        return self.seconds > 0 or adopt_labelling(self.of).delays
+
     def arrivals(self, batch: Batch, seed: int) -> Arrivals:
         """Delay every label by time."""
         return Arrivals(_arrival_rows(self.of, batch, seed), _times(batch) + self.seconds)
@@ -233,6 +249,11 @@ class DelayedByColumn(LabellingBase):
         if self.unit not in get_args(Unit):
             raise unknown_name(kind="unit", name=str(self.unit), known=get_args(Unit))
         _require_labelling(self.of)
+
+    @property
+    def delays(self) -> bool:
+        """True: labels can be late."""
+        return True
 
     @property
     def attribute(self) -> str | None:

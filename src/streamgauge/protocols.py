@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from streamgauge.records import Arrivals, Batch, Drift, Schema, Step, Tally, Trace
 
 __all__ = [
+    "FIRST_PASS",
     "CellBatch",
     "Detector",
     "DetectorSpec",
@@ -39,6 +40,9 @@ __all__ = [
     "Stream",
     "StreamBase",
 ]
+
+FIRST_PASS = 1 << 60
+"""If a stream is read twice, the position of a row in the first pass is its position in the stream minus this."""
 
 
 class Stream(Protocol):
@@ -164,6 +168,14 @@ class SchemeBase:
         return 0
 
     @property
+    def trains_first(self) -> bool:
+        """Whether the folds learn rows of the stream in a pass of its own, before the first test.
+
+        The stream is then read twice; in the first pass, row i has position ``i - FIRST_PASS``, which is below 0.
+        """
+        return False
+
+    @property
     def period(self) -> tuple[int, int] | None:
         """For a holdout: after how many rows it tests, and how many rows; else None."""
         return None
@@ -211,6 +223,11 @@ class LabellingBase:
     def attribute(self) -> str | None:
         """The column that only the labelling may read, hidden from the learners; None if there is none."""
         return None
+
+    @property
+    def delays(self) -> bool:
+        """Whether labels can be late from the first row on; else they are from the first late one on."""
+        return False
 
     def bind_column(self, index: int) -> "LabellingBase":  # noqa: ARG002
         """Return the labelling that reads its column at an index."""
@@ -276,7 +293,8 @@ class Forgetting(Protocol):
     """How the past fades: a frozen value that builds the state of a cell.
 
     If measures need more than counts, `build` also gets the names of the statistics to keep
-    (`streamgauge.records.STATISTICS`) as a second argument; a forgetting that keeps counts alone need not accept it.
+    (`streamgauge.records.STATISTICS`, or ``rows``) as a second argument; a forgetting that keeps counts alone need not
+    accept it.
     """
 
     def build(self, n_classes: int) -> "ForgettingState":

@@ -7,6 +7,7 @@ groups can run in this process, in others or on a cluster.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import Literal, Protocol, TypeVar, runtime_checkable
 
@@ -15,8 +16,10 @@ from numpy.typing import NDArray
 
 from streamgauge._engine.meter import Totals
 from streamgauge._engine.schedule import LabelTotals, Schedule
+from streamgauge.measures import list_statistics
 from streamgauge.protocols import CellBatch, DetectorSpec, Forgetting, LearnerSpec, Measure, SchemeBase
-from streamgauge.records import Alarm, Batch, Failure, Schema
+from streamgauge.records import Alarm, Batch, BlockLayout, CellBlocks, Failure, Schema
+from streamgauge.records.blocks import MAX_MATRIX_CLASSES, list_boundaries
 
 __all__ = [
     "Backend",
@@ -154,6 +157,10 @@ class BatchResult:
     confusions
         Confusion matrices, float64 [cells, forgettings, kept, true, predicted] with one more column for rows without a
         prediction; NaN after a failure; None if none are kept.
+    predicted_from
+        The row after which each cell's first prediction that is no abstention was scored; `NEVER` before it.
+    blocks
+        The tallies of each cell at the ends of blocks; None for a cell that has failed. Empty if there is one learner.
     """
 
     cells: tuple[int, ...]
@@ -170,6 +177,8 @@ class BatchResult:
     cell_batches: tuple[CellBatch, ...] = ()
     saved: SavedStates | None = None
     confusions: NDArray[np.float64] | None = None
+    predicted_from: tuple[int, ...] = ()
+    blocks: tuple[CellBlocks | None, ...] = ()
 
 
 class PlanMaker(Protocol):
@@ -261,6 +270,28 @@ class RunSpec:
     def n_folds(self) -> int:
         """The number of folds."""
         return self.scheme.n_folds
+
+    @property
+    def keeps_blocks(self) -> bool:
+        """Whether tallies of blocks are kept, to compare learners."""
+        return len(self.learners) > 1
+
+    def list_block_rows(self, plan: BatchPlan) -> list[int]:
+        """Return the rows of a plan at which tallies of blocks are kept: ends of blocks, and the end of the run."""
+        if not self.keeps_blocks:
+            return []
+        if plan.batch is None:
+            return [plan.n_done]
+        start = plan.batch.start
+        return list_boundaries(start, start + len(plan.batch), self.n_rows or 0) if start >= 0 else []
+
+    @cached_property
+    def block_layout(self) -> BlockLayout:
+        """What is kept of the tallies of blocks."""
+        n_classes, statistics = self.schema.n_classes, set(list_statistics(self.measures)) - {"calibration", "rows"}
+        if n_classes > MAX_MATRIX_CLASSES:
+            statistics -= {"ranks"}
+        return BlockLayout(n_classes, tuple(sorted(statistics)))
 
     @property
     def n_cells(self) -> int:

@@ -2,25 +2,26 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge._engine.batch_plan import BatchPlan, BatchResult, RunSpec, SavedStates, TaskRunner, run_serially
+from streamgauge._engine.blocks import BlockState
 from streamgauge._engine.meter import Meter
-from streamgauge._engine.schedule import DelayBuffer, Schedule
+from streamgauge._engine.schedule import DelayBuffer, HeldColumns, Schedule
 from streamgauge._foreign import save_part
 from streamgauge.drift import Watch
 from streamgauge.errors import LearnerError, StreamgaugeError
-from streamgauge.forgetting import NativeForgetting
+from streamgauge.forgetting import Landmark, NativeForgetting
 from streamgauge.learners.adapters.saved_states import record_pickles, set_trust
 from streamgauge.learners.plain_loop import as_learner_error
 from streamgauge.measures import build_state, measure_tallies, reads_baselines
 from streamgauge.protocols import CellBatch, DetectorSpec, ForgettingState, Learner
 from streamgauge.randomness import fold_seed
-from streamgauge.records import ABSTAINED, Alarm, Batch, Failure, Schema, Step, Tallies, Tally, Trace
+from streamgauge.records import ABSTAINED, NEVER, Alarm, Batch, CellBlocks, Failure, Schema, Step, Tallies, Tally, Trace
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
 
 __all__ = ["Cell", "CellGroup", "Fold"]
@@ -50,15 +51,18 @@ class Fold:
         self._no_hits = np.zeros(0, dtype=np.bool_)
         self._test: DelayBuffer[np.bool_] = DelayBuffer(default=True)
         self._weight: DelayBuffer[np.float64] = DelayBuffer(1.0)
+        self._held = HeldColumns()
         self._scored: slice | NDArray[np.intp]
         self._begin(Step(Batch(0, np.empty((0, schema.n_attributes)), np.empty(0, dtype=np.int32))))
 
     def begin_step(self, schedule: Schedule, step: Step) -> None:
         """Begin the next step: what the scheme says of the rows, in the order of the schedule."""
-        self._begin(self._arrange(schedule, step))
+        self._begin(*self._arrange(schedule, step), schedule)
 
-    def _begin(self, step: Step) -> None:
-        self.step = step
+    def _begin(self, step: Step, scoring: Step | None = None, schedule: Schedule | None = None) -> None:
+        """Begin a step; `scoring` has its scored rows as tests, if they are scored later than they are tested."""
+        self.step, self.schedule = step, schedule if scoring is not None else None
+        self.scoring_step = step = step if scoring is None else scoring
         self._scored = scored = slice(None) if step.scored is None else step.scored
         self.row = step.scored_times
         self.y_true = step.batch.y[scored]
@@ -66,7 +70,7 @@ class Fold:
         self.weight, self.time = (None if column is None else column[scored] for column in columns)
         self.n_scored += len(self.row)
         if self._with_baselines:
-            hits = self._baselines.update(step.batch.y, step.labels, step.learning_weight)
+            hits = self.hold(self._held, *self._baselines.update(step.batch.y, step.labels, step.learning_weight))
             self.majority_hit, self.no_change_hit = (hit[scored] for hit in hits)
         else:
             if len(self._no_hits) < len(self.row):  # one column serves all batches
@@ -74,17 +78,28 @@ class Fold:
                 self._no_hits.setflags(write=False)
             self.majority_hit = self.no_change_hit = self._no_hits[: len(self.row)]
 
-    def _arrange(self, schedule: Schedule, step: Step) -> Step:
+    def hold(self, held: HeldColumns, *columns: NDArray[Any] | None) -> list[Any]:
+        """Return what was computed at the tests of the rows of a step, where they are scored."""
+        if self.schedule is None:
+            return list(columns)
+        return held.arrange(self.schedule, **{str(index): column for index, column in enumerate(columns)})
+
+    def _arrange(self, schedule: Schedule, step: Step) -> tuple[Step, Step | None]:
         moves = schedule.moves
         if moves is None and schedule.test is None and schedule.revealed is None:
-            return step
+            return step, None
         inserts = moves is not None and len(moves.from_inserted) > 0
         test = self._test.arrange(step.test, schedule, np.True_ if inserts else None)
         weight = self._weight.arrange(step.weight, schedule, np.float64(0.0) if inserts else None)
-        if schedule.test is not None:
-            test = schedule.test if test is None else test & schedule.test
+        if schedule.idle is not None:
+            weight = np.where(schedule.idle, 0.0, 1.0 if weight is None else weight)
         row, now = (None, None) if moves is None else (moves.row, moves.now)
-        return Step(schedule.batch, test, weight, schedule.revealed, row, now)
+        masks = [
+            mask if mask is None or test is None else test & mask
+            for mask in (test if schedule.test is None else schedule.test, schedule.scored)
+        ]
+        tested, scored = (Step(schedule.batch, mask, weight, schedule.revealed, row, now) for mask in masks)
+        return tested, None if schedule.scored is None else scored
 
     @property
     def scored_mask(self) -> NDArray[np.bool_]:
@@ -95,7 +110,8 @@ class Fold:
 
     def count_scored_before(self, position: int) -> int:
         """Count the scored rows of the step before a position."""
-        return position if self.step.scored is None else int(np.searchsorted(self.step.scored, position))
+        scored = self.scoring_step.scored
+        return position if scored is None else int(np.searchsorted(scored, position))
 
     def make_trace(self, predictions: NDArray[np.int32], votes: NDArray[np.float64] | None) -> Trace:
         """Return the trace of one learner's predictions."""
@@ -113,15 +129,17 @@ class Fold:
     def save(self) -> bytes:
         """Return the whole state between two batches."""
         buffers = pack_columns("buffers", {}, {"test": self._test.slots, "weight": self._weight.slots})
-        return pack("fold", {"number": self.number, "n_scored": self.n_scored}, [self._baselines.save(), buffers])
+        facts = {"number": self.number, "n_scored": self.n_scored}
+        return pack("fold", facts, [self._baselines.save(), buffers, self._held.save()])
 
     def load(self, state: bytes) -> None:
         """Restore a saved state of the same fold."""
         facts, parts = unpack("fold", state)
         with loading("fold"):
-            baselines, buffers = parts
+            baselines, buffers, held = parts
             columns = unpack_columns("buffers", buffers)[1]
             self._baselines.load(baselines)
+            self._held.load(held)
             self._test.slots, self._weight.slots = columns["test"], columns["weight"]
             self.n_scored = facts["n_scored"]
 
@@ -137,13 +155,33 @@ class Cell:
         states: Sequence[ForgettingState],
         meter: Meter | None,
         detectors: Mapping[str, DetectorSpec],
+        n_forgettings: int,
     ) -> None:
         self.name, self.fold, self.meter = name, fold, meter
-        self._learner, self._states = learner, states
+        self._learner, self._states, self._n_forgettings = learner, states, n_forgettings
+        self._blocks = next((state for state in states if isinstance(state, BlockState)), None)
         self.failure: Failure | None = None
+        self.predicted_from = NEVER
+        """The row after which the first prediction that is no abstention was scored."""
         self.alarms: list[Alarm] = []
+        self._held = HeldColumns()
         self._trace = fold.make_trace(np.empty(0, dtype=np.int32), None)
         self._watches = {detector: Watch(spec) for detector, spec in detectors.items()}
+
+    @property
+    def blocks(self) -> CellBlocks | None:
+        """The tallies at the ends of blocks in the current step; None if the learner has failed."""
+        return None if self.failure is not None or self._blocks is None else self._blocks.kept
+
+    def _update(self, reading_rows: Sequence[int]) -> CellTallies:
+        """Pass the trace to the forgettings."""
+        tallies = [state.update(self._trace, reading_rows) for state in self._states]
+        return tallies[: self._n_forgettings]  # without those of a landmark that is kept for its blocks alone
+
+    def set_block_rows(self, block_rows: Sequence[int]) -> None:
+        """Set the ends of blocks in the next step."""
+        if self._blocks is not None:
+            self._blocks.block_rows = block_rows
 
     def advance(self, reading_rows: Sequence[int], *, with_votes: bool, with_correct: bool) -> CellTallies:
         """Run the step of the fold; return the tallies per forgetting and reading row, up to a failure.
@@ -158,6 +196,7 @@ class Cell:
         except Exception as error:
             failure = as_learner_error(0, np.empty((0, self.fold.n_classes)), error, with_votes=with_votes)
             return self._fail(failure, reading_rows)
+        predictions, votes = self.fold.hold(self._held, predictions, votes)
         if with_correct:
             self.correct: NDArray[np.bool_] = np.equal(predictions, step.batch.y)
         self._trace = self.fold.make_trace(predictions, votes)
@@ -165,8 +204,11 @@ class Cell:
 
     def _score(self, reading_rows: Sequence[int]) -> CellTallies:
         """Pass the trace to the detectors and the forgettings."""
+        if self.predicted_from == NEVER:
+            first = np.flatnonzero(self._trace.y_pred != ABSTAINED)[:1]
+            self.predicted_from = int(self._trace.row[first[0]]) if len(first) else NEVER
         self.alarms = list(self._watch(self._trace))
-        return [state.update(self._trace, reading_rows) for state in self._states]
+        return self._update(reading_rows)
 
     def _watch(self, trace: Trace) -> Iterator[Alarm]:
         errors = (~trace.correct).astype(np.float64) if self._watches else np.empty(0)
@@ -180,8 +222,9 @@ class Cell:
         rows, times = step.rows, step.times
         self.failure = Failure(self.name, self.fold.number, int(rows[error.position]), str(error))
         padded = np.append(predictions, np.full(len(rows) - len(predictions), ABSTAINED, dtype=np.int32))
-        self.correct = np.equal(padded, step.batch.y)
         votes = None if votes is None else np.resize(votes, (len(rows), self.fold.n_classes))
+        padded, votes = self.fold.hold(self._held, padded, votes)
+        self.correct = np.equal(padded, step.batch.y)
         n_scored = self.fold.count_scored_before(error.position)
         self._trace = self.fold.make_trace(padded, votes).part(0, n_scored)
         tallies = self._score(reading_rows)
@@ -196,7 +239,7 @@ class Cell:
         self._trace, self.alarms = self._trace.part(0, 0), []
         if self.meter is not None:
             self.meter.repeat_last_note(len(reading_rows))
-        return [() for _ in self._states]
+        return [() for _ in self._states[: self._n_forgettings]]
 
     def _interleave(
         self, step: Step, reading_rows: Sequence[int], *, with_votes: bool
@@ -209,11 +252,11 @@ class Cell:
             cuts = np.searchsorted(step.now, reading_rows, side="left").tolist()
         return self.meter.interleave(step, with_votes=with_votes, cuts=cuts)
 
-    def finish(self, row: int) -> CellTallies:
+    def finish(self, reading_rows: Sequence[int]) -> CellTallies:
         """Return the tallies at the end of the stream."""
         if self.failure is not None:
-            return self._skip([row])
-        self.fold.step = self.fold.step.part(0, 0)
+            return self._skip(reading_rows)
+        self.fold.step = self.fold.scoring_step = self.fold.step.part(0, 0)
         no_classes, no_hits = self.fold.y_true[:0], self.fold.majority_hit[:0]
         self._trace = Trace(
             row=np.empty(0, dtype=np.int64),
@@ -224,16 +267,16 @@ class Cell:
             votes=np.empty((0, 0)),
         )
         self.alarms = []
-        if self.meter is not None:
+        if self.meter is not None and reading_rows:
             self.meter.note()
-        return [state.update(self._trace, [row]) for state in self._states]
+        return self._update(reading_rows)
 
     def make_cell_batch(self, reading_rows: Sequence[int], tallies: CellTallies) -> CellBatch:
         """Return the rows, predictions and tallies of the current step, for recorders."""
         return CellBatch(
             learner=self.name,
             fold=self.fold.number,
-            step=self.fold.step,
+            step=self.fold.scoring_step,
             trace=self._trace,
             reading_rows=reading_rows[: len(tallies[0])],
             tallies=tallies,
@@ -244,6 +287,7 @@ class Cell:
         """All state beside that of the learner."""
         parts: dict[str, object] = {f"forgetting {index}": state for index, state in enumerate(self._states)}
         parts |= {f"detector {name}": watch for name, watch in self._watches.items()}
+        parts["held"] = self._held
         return parts if self.meter is None else {**parts, "meter": self.meter}
 
     def save(self) -> bytes:
@@ -253,6 +297,7 @@ class Cell:
         parts |= {name: save_part(part, name) for name, part in self._parts.items()}
         failure = None if self.failure is None else (self.failure.row, self.failure.error)
         facts = {"pickled": sorted(pickled), "failure": failure, "parts": list(parts)}
+        facts |= {"predicted_from": self.predicted_from}
         return pack("cell", facts, list(parts.values()))
 
     def load(self, state: bytes, *, trusted: bool = True) -> None:
@@ -265,6 +310,7 @@ class Cell:
                 raise ValueError(msg)
             for part, saved in zip(parts.values(), states, strict=True):
                 part.load(saved)  # type: ignore[attr-defined]
+            self.predicted_from = facts["predicted_from"]
             if facts["failure"]:
                 self.failure = Failure(self.name, self.fold.number, *facts["failure"])
 
@@ -300,15 +346,24 @@ class CellGroup:
         self._cells = [self._build_cell(name, folds[fold]) for name, fold in run_spec.cells]
 
     def _build_states(self) -> list[ForgettingState]:
-        spec = self.run_spec
-        return [build_state(forgetting, spec.schema.n_classes, spec.measures) for forgetting in spec.forgettings]
+        """Build the states of the forgettings; one of them, or one more, keeps the tallies of blocks."""
+        spec, n_classes = self.run_spec, self.run_spec.schema.n_classes
+        states = [build_state(forgetting, n_classes, spec.measures) for forgetting in spec.forgettings]
+        if not spec.keeps_blocks:
+            return states
+        layout = spec.block_layout
+        for index, (forgetting, state) in enumerate(zip(spec.forgettings, states, strict=True)):
+            if forgetting == Landmark() and isinstance(state, NativeForgetting):
+                states[index] = BlockState(layout, state)
+                return states
+        return [*states, BlockState(layout, cast("NativeForgetting", Landmark().build(n_classes, layout.statistics)))]
 
     def _needs_baselines(self) -> bool:
         """Return whether a measure, a recorder, or a forgetting that is not ours may read the hits of the baselines."""
         spec = self.run_spec
         if spec.with_cell_batches or reads_baselines(spec.measures):
             return True
-        return not all(isinstance(state, NativeForgetting) for state in self._build_states())
+        return not all(isinstance(state, NativeForgetting | BlockState) for state in self._build_states())
 
     def _build_cell(self, name: str, fold: Fold) -> Cell:
         run_spec = self.run_spec
@@ -316,12 +371,16 @@ class CellGroup:
         learner = spec.build(run_spec.schema, fold_seed(run_spec.seed, fold.number, spec.seed))
         clock = time.process_time_ns if run_spec.clock == "process" else time.thread_time_ns
         meter = Meter(learner, n_classes, clock, run_spec.time_budget) if run_spec.metered else None
-        return Cell(name, learner, fold, self._build_states(), meter, run_spec.detectors)
+        n_forgettings = len(run_spec.forgettings)
+        return Cell(name, learner, fold, self._build_states(), meter, run_spec.detectors, n_forgettings)
 
     def run(self, plan: BatchPlan, run_tasks: TaskRunner = run_serially) -> BatchResult:
         """Run a plan in all cells, and measure at its reading rows."""
+        block_rows = self.run_spec.list_block_rows(plan)
+        for cell in self._cells:
+            cell.set_block_rows(block_rows)
         if plan.schedule is None:
-            tallies = [cell.finish(plan.n_done) for cell in self._cells]
+            tallies = [cell.finish(plan.reading_rows) for cell in self._cells]
         else:
             with_correct = self._compares_learners(plan)
             shared = len(self._cells) > len(self._folds)
@@ -356,7 +415,7 @@ class CellGroup:
         correct = scored = None
         if self._compares_learners(plan):
             correct = np.stack([cell.correct for cell in cells])
-            if any(fold.step.scored is not None for fold in self._folds):
+            if any(fold.scoring_step.scored is not None for fold in self._folds):
                 scored = np.stack([fold.scored_mask for fold in self._folds])
         meters = [cell.meter for cell in cells if cell.meter is not None]
         notes = [meter.take_notes() for meter in meters]
@@ -367,18 +426,20 @@ class CellGroup:
         return BatchResult(
             cells=indices,
             folds=tuple(fold.number for fold in self._folds),
-            values=self._measure(tallies, len(plan.reading_rows)),
+            values=self._measure(tallies, plan.reading_rows),
             n_scored=tuple(fold.n_scored for fold in self._folds),
             failures={i: cell.failure for i, cell in zip(indices, cells, strict=True) if cell.failure is not None},
             alarms=tuple(alarm for cell in cells for alarm in cell.alarms),
             correct=correct,
             scored=scored,
+            predicted_from=tuple(cell.predicted_from for cell in cells),
             costs=np.array(notes, dtype=np.float64) if notes and plan.reading_rows else None,
             totals=tuple(meter.totals() for meter in meters),
             clock=self.run_spec.clock,
             cell_batches=cell_batches,
             saved=self._try_save() if plan.saves else None,
             confusions=self._copy_confusions(tallies, plan.confusion_readings) if plan.confusion_readings else None,
+            blocks=tuple(cell.blocks for cell in cells) if self.run_spec.keeps_blocks else (),
         )
 
     def _copy_confusions(self, tallies: list[CellTallies], readings: Sequence[int]) -> NDArray[np.float64]:
@@ -412,15 +473,15 @@ class CellGroup:
         for index, cell in zip(self.run_spec.indices, self._cells, strict=True):
             cell.load(saved.cells[index], trusted=trusted)
 
-    def _measure(self, tallies: list[CellTallies], n_readings: int) -> NDArray[np.float64]:
+    def _measure(self, tallies: list[CellTallies], reading_rows: Sequence[int]) -> NDArray[np.float64]:
         """Measure the tallies [cell][forgetting][reading]; return values [cell, forgetting, reading, measure]."""
-        measures = self.run_spec.measures
+        measures, n_readings = self.run_spec.measures, len(reading_rows)
         series = [by_reading for by_forgetting in tallies for by_reading in by_forgetting]
         if all(len(by_reading) == n_readings for by_reading in series):
-            values = measure_tallies(measures, series)
+            values = measure_tallies(measures, series, reading_rows)
         else:  # a learner has failed
             values = np.full((len(series), n_readings, len(measures)), np.nan)
             for row, by_reading in zip(values, series, strict=True):
                 if len(by_reading):
-                    row[: len(by_reading)] = measure_tallies(measures, [by_reading])[0]
+                    row[: len(by_reading)] = measure_tallies(measures, [by_reading], reading_rows)[0]
         return values.reshape(len(tallies), len(self.run_spec.forgettings), *values.shape[1:])

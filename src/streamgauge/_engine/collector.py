@@ -7,12 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge._engine.batch_plan import BatchPlan, BatchResult, RunSpec
+from streamgauge._engine.blocks import BlockHistory
 from streamgauge._engine.meter import Totals, build_resources
 from streamgauge._engine.planner import confusion_stride
 from streamgauge._engine.schedule import LabelTotals, Schedule
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import (
     Alarm,
+    BlockTallies,
     Confusions,
     Differences,
     Failure,
@@ -62,8 +64,13 @@ class Progress:
 
     @property
     def new_verdicts(self) -> tuple[Verdict, ...]:
-        """The verdicts that were reached at these readings."""
-        return tuple(verdict for verdict in self.verdicts if verdict.row is not None and verdict.row in self.rows)
+        """The verdicts that were reached, or no longer held, at these readings."""
+        return tuple(
+            verdict
+            for verdict in self.verdicts
+            if (verdict.row is not None and verdict.row in self.rows)
+            or (verdict.earlier is not None and verdict.earlier.until in self.rows)
+        )
 
 
 class Collector:
@@ -98,6 +105,7 @@ class Collector:
         self._names, self._shape = list(run_spec.learners), (len(run_spec.learners), run_spec.n_folds)
         self._empty = np.empty((0, *self._shape, len(run_spec.forgettings), len(run_spec.measures)))
         self._n_cells = run_spec.n_cells
+        self._blocks = BlockHistory(self._shape, run_spec.block_layout) if run_spec.keeps_blocks else None
         self._pairs = PairWatch(self._names, run_spec.n_folds, live_test, n_analyses)
         self._failures: dict[int, Failure] = {}
         self._n_scored = dict.fromkeys(range(run_spec.n_folds), 0)
@@ -115,10 +123,14 @@ class Collector:
             self._failures.update(result.failures)
             self._totals.update(zip(result.cells, result.totals, strict=False))
             self._n_scored.update(zip(result.folds, result.n_scored, strict=True))
+        if self._blocks is not None:
+            self._blocks.add(
+                {i: kept for result in results for i, kept in zip(result.cells, result.blocks, strict=False)}
+            )
         self._clock = "process" if all(result.clock == "process" for result in results) else "thread"
         if plan.has_tests and len(self._names) > 1:
             self._count_pairs(plan, results)
-        elif plan.schedule is None:
+        elif plan.schedule is None and plan.reading_rows:
             self._pairs.analyse(plan.n_done)
         if len(self._failures) == self._n_cells:
             raise StreamgaugeError("; ".join(map(str, self.failures[:3])))
@@ -151,13 +163,16 @@ class Collector:
         columns = [result.correct for result in results if result.correct is not None]
         n = columns[0].shape[1]
         correct = np.empty((self._n_cells, n), dtype=np.bool_)
+        predicted_from = np.zeros(self._n_cells, dtype=np.int64)
         scored = None
         for result, column in zip(results, columns, strict=True):
             correct[list(result.cells)] = column
+            predicted_from[list(result.cells)] = result.predicted_from
             if result.scored is not None:
                 scored = np.ones((self._shape[1], n), dtype=np.bool_) if scored is None else scored
                 scored[list(result.folds)] = result.scored
         cuts = [] if plan.schedule is None else _find_cuts(plan.schedule, plan.reading_rows)
+        self._pairs.predicted_from = predicted_from.reshape(self._shape).max(axis=1)
         self._pairs.update(correct.reshape(*self._shape, n), scored, cuts, plan.reading_rows)
 
     @property
@@ -174,6 +189,11 @@ class Collector:
     def verdicts(self) -> tuple[Verdict, ...]:
         """What is known of each pair of learners, neither of which has failed, at the last reading."""
         return self._pairs.verdicts(self._failed)
+
+    @property
+    def blocks(self) -> BlockTallies | None:
+        """The tallies of blocks of rows; None if there is one learner."""
+        return None if self._blocks is None else self._blocks.build()
 
     @property
     def differences(self) -> Differences | None:
@@ -208,13 +228,17 @@ class Collector:
             "totals": list(self._totals),
             "clock": self._clock,
         }
-        return pack("collector", facts, [self._pairs.save(), *(totals.save() for totals in self._totals.values())])
+        blocks = b"" if self._blocks is None else self._blocks.save()
+        totals = [totals.save() for totals in self._totals.values()]
+        return pack("collector", facts, [self._pairs.save(), blocks, *totals])
 
     def load(self, state: bytes) -> None:
         """Restore the state of a run with the same cells."""
-        facts, (pairs, *totals) = unpack("collector", state)
+        facts, (pairs, blocks, *totals) = unpack("collector", state)
         with loading("collector"):
             self._pairs.load(pairs)
+            if self._blocks is not None:
+                self._blocks.load(blocks)
             self.n_done, self._clock = facts["n_done"], facts["clock"]
             self._label_totals = LabelTotals(**facts["label_totals"])
             self._n_scored = dict(enumerate(facts["n_scored"]))

@@ -26,8 +26,8 @@ class RunOptions:
 
     Parameters
     ----------
-    score
-        Which prediction of a row is scored.
+    score, score_unlabelled_start
+        Which prediction of a row is scored, and whether rows tested before the first late label are scored.
     every
         The number of rows between two readings.
     n_rows
@@ -49,6 +49,7 @@ class RunOptions:
     """
 
     score: Score
+    score_unlabelled_start: bool
     every: int
     n_rows: int | None
     batch_size: int
@@ -67,7 +68,13 @@ class Run:
 
     def __init__(self, source: RowSource, run_spec: RunSpec, options: RunOptions) -> None:
         self._source, self._run_spec, self._options = source, run_spec, options
-        self._planner = Planner(source, options.score, options.every, self._is_checkpoint_due)
+        self._planner = Planner(
+            source,
+            options.score,
+            options.every,
+            self._is_checkpoint_due,
+            score_unlabelled_start=options.score_unlabelled_start,
+        )
         self.collector = Collector(run_spec, options.live_test, options.n_analyses)
         self.seconds = 0.0
         self.ended_by = ""
@@ -95,7 +102,7 @@ class Run:
             if self.ended_by and self._source.live is None and next(plans, None) is None:
                 self.ended_by = ""  # those were the last rows
             final_plan = self._planner.final_plan(collector.n_done)
-            if final_plan is not None:
+            if final_plan is not None and (not final_plan.is_idle or self._run_spec.keeps_blocks):
                 executor.submit(final_plan)
                 yield self._collect(final_plan, executor.collect(), callbacks)
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge._engine.batch_plan import BatchPlan, PlanMaker, RowRange
-from streamgauge._engine.schedule import Schedule, Scheduler, Score
+from streamgauge._engine.schedule import Scheduler, Score
 from streamgauge._engine.source import RowSource
 from streamgauge._foreign import is_stream
 from streamgauge.errors import StreamgaugeError
@@ -40,6 +40,8 @@ class Planner:
     saves
         Called with the number of rows done: whether a checkpoint is due. The plan then asks for the states of all
         cells, and what later plans need is kept for `take_states`.
+    score_unlabelled_start
+        As for `evaluate`.
 
     Examples
     --------
@@ -50,16 +52,22 @@ class Planner:
     >>> plans = [planner.plan(batch, arrivals) for batch, arrivals in source.batches(100, 250)]
     >>> [(plan.n_done, plan.reading_rows) for plan in plans]
     [(100, [50, 100]), (200, [150, 200]), (250, [250])]
-    >>> planner.final_plan(250) is None
-    True
+    >>> planner.final_plan(250).reading_rows
+    []
     """
 
     def __init__(
-        self, source: RowSource, score: Score, every: int, saves: Callable[[int], bool] = lambda _: False
+        self,
+        source: RowSource,
+        score: Score,
+        every: int,
+        saves: Callable[[int], bool] = lambda _: False,
+        *,
+        score_unlabelled_start: bool = False,
     ) -> None:
         self._source, self._every, self._saves = source, every, saves
         self._labels = LabelCounter(source.schema.n_classes)
-        self._scheduler = Scheduler(source.scheme, score)
+        self._scheduler = _make_scheduler(source, score, score_unlabelled_start=score_unlabelled_start)
         self._states: dict[int, dict[str, bytes]] = {}
         self._before = (0, self._scheduler.totals, self._labels.totals)  # as before the last planned batch
 
@@ -72,7 +80,7 @@ class Planner:
         schedule = self._scheduler.schedule(batch, arrivals)
         every = self._every
         reading_rows = list(range((start // every + 1) * every, stop + 1, every)) if start >= 0 else []
-        label_counts = self._labels.count(batch, schedule, self._scheduler.hidden, reading_rows)
+        label_counts = self._labels.count(batch, self._scheduler.arrived, self._scheduler.hidden, reading_rows)
         saves = stop > 0 and self._saves(stop)
         if saves:
             self._states[stop] = self._save()
@@ -98,21 +106,22 @@ class Planner:
         ]
 
     def final_plan(self, n_done: int) -> BatchPlan | None:
-        """Return the plan after the last row: a final test and a reading of the last rows; None if there is neither."""
+        """Return the plan after the last row: a final test and a reading, if they are due; None without rows."""
         schedule = self._scheduler.schedule_final_test(n_done) if n_done else None
-        if schedule is None and n_done % self._every == 0:
+        if n_done == 0:
             return None
+        is_due = schedule is not None or n_done % self._every != 0
         n_before, totals, label_counts = self._before
         if n_done > n_before:  # else the last planned batch did not run
             totals, label_counts = self._scheduler.totals, self._labels.totals
         keeps_confusions = confusion_stride(1, self._source.schema.n_classes) is not None
         return BatchPlan(
-            reading_rows=[n_done],
+            reading_rows=[n_done] if is_due else [],
             n_done=n_done,
             label_totals=totals,
             schedule=schedule,
-            label_counts=label_counts[None],
-            confusion_readings=[0] if keeps_confusions else [],
+            label_counts=label_counts[None] if is_due else None,
+            confusion_readings=[0] if is_due and keeps_confusions else [],
         )
 
     def _save(self) -> dict[str, bytes]:
@@ -155,6 +164,7 @@ class RowSourceSpec:
     labelling: Labelling
     seed: int
     score: Score = "first"
+    score_unlabelled_start: bool = False
 
     @property
     def is_computed(self) -> bool:
@@ -174,12 +184,22 @@ def _is_computed(stream: object) -> bool:
     return isinstance(stream, native.Generator)
 
 
+def _make_scheduler(source: RowSource, score: Score, *, score_unlabelled_start: bool) -> Scheduler:
+    return Scheduler(
+        source.scheme,
+        score,
+        seed=source.seed,
+        delays=source.labels_delayed,
+        score_unlabelled_start=score_unlabelled_start,
+    )
+
+
 class _RangePlanner:
     """Makes the plans of a run from row ranges, in a worker."""
 
     def __init__(self, rows: RowSourceSpec) -> None:
         self._source = RowSource(rows.stream, rows.scheme, rows.labelling, rows.seed)
-        self._scheduler = Scheduler(self._source.scheme, rows.score)
+        self._scheduler = _make_scheduler(self._source, rows.score, score_unlabelled_start=rows.score_unlabelled_start)
 
     def plan(self, row_range: RowRange) -> BatchPlan:
         batch, arrivals = self._source.read(row_range.start, row_range.n)
@@ -217,7 +237,7 @@ class LabelCounter:
     >>> from streamgauge.records import Arrivals, Batch
     >>> counter = LabelCounter(2)
     >>> batch = Batch(0, np.zeros((4, 1)), np.array([0, 1, 1, -1], dtype=np.int32))
-    >>> counter.count(batch, Schedule(batch), None, [2, 4]).tolist()  # two classes, unknown, hidden, revealed
+    >>> counter.count(batch, None, None, [2, 4]).tolist()  # two classes, unknown, hidden, revealed
     [[1, 1, 0, 0, 2], [1, 2, 1, 0, 3]]
     """
 
@@ -226,9 +246,16 @@ class LabelCounter:
         """The counts so far, int64: rows by class, unknown, hidden, revealed."""
 
     def count(
-        self, batch: Batch, schedule: Schedule, hidden: NDArray[np.bool_] | None, reading_rows: Sequence[int]
+        self,
+        batch: Batch,
+        arrived: NDArray[np.int64] | None,
+        hidden: NDArray[np.bool_] | None,
+        reading_rows: Sequence[int],
     ) -> NDArray[np.int64]:
-        """Count the rows of a batch; return the counts up to each of its readings, int64 [readings, n_classes + 3]."""
+        """Count the rows of a batch; return the counts up to each of its readings, int64 [readings, n_classes + 3].
+
+        `arrived` and `hidden` are those of the `Scheduler`.
+        """
         n_classes, start = len(self.totals) - 3, batch.start
         if start < 0:
             return np.empty((0, len(self.totals)), dtype=np.int64)
@@ -240,20 +267,13 @@ class LabelCounter:
         if hidden is not None:
             piece = np.searchsorted(ends, batch.rows, side="right")
             counts[:, -2] = np.bincount(piece[hidden], minlength=len(ends))
-        counts[:, -1] = self._count_revealed(counts, batch, schedule, ends)
+        if arrived is None:
+            counts[:, -1] = counts[:, :-3].sum(axis=1)
+        else:
+            counts[:, -1] = np.bincount(np.searchsorted(ends, arrived, side="right"), minlength=len(ends))
         so_far: NDArray[np.int64] = self.totals + np.cumsum(counts, axis=0)
         self.totals = so_far[-1]
         return so_far[:-1]
-
-    @staticmethod
-    def _count_revealed(
-        counts: NDArray[np.int64], batch: Batch, schedule: Schedule, ends: Sequence[int]
-    ) -> NDArray[np.int64]:
-        """Count the labels that arrived before each of the ends."""
-        if schedule.revealed is None:
-            return np.asarray(counts[:, :-3].sum(axis=1))
-        piece = np.searchsorted(ends, batch.rows if schedule.moves is None else schedule.moves.now, side="right")
-        return np.bincount(piece[schedule.revealed], minlength=len(ends))
 
 
 def confusion_stride(reading: int, n_classes: int) -> int | None:

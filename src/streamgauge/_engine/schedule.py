@@ -18,7 +18,16 @@ from streamgauge.protocols import SchemeBase
 from streamgauge.records import NEVER, UNLABELLED, Arrivals, Batch
 from streamgauge.records.serialise import loading, pack_columns, unpack_columns
 
-__all__ = ["DelayBuffer", "LabelTotals", "Rearrangement", "Schedule", "Scheduler", "Score", "check_score"]
+__all__ = [
+    "DelayBuffer",
+    "HeldColumns",
+    "LabelTotals",
+    "Rearrangement",
+    "Schedule",
+    "Scheduler",
+    "Score",
+    "check_score",
+]
 
 BEFORE, TEST, AFTER, INSERTED = range(4)
 NEVER_MOMENT = 4 * NEVER
@@ -26,8 +35,8 @@ NEVER_MOMENT = 4 * NEVER
 T = TypeVar("T", bound=np.generic)
 
 Score = Literal["first", "last", "labelled"]
-"""Which prediction of a row is scored: the one made when it arrived, the last one before its label arrived, or the
-first one of only those rows whose label arrives."""
+"""Which prediction of a row is scored: the one made when it arrived; the last one before its label was learnt; or the
+first one of only those rows whose label arrives, scored when it arrives."""
 
 
 def check_score(score: str) -> None:
@@ -43,12 +52,13 @@ def check_score(score: str) -> None:
 
 @dataclass(frozen=True)
 class LabelTotals:
-    """The number of labels that arrived, are still due, exist but never arrive, and are unknown; see `Feedback`."""
+    """The number of labels that arrived, are due, never arrive or are unknown, and of rows left out; see `Feedback`."""
 
     n_revealed: int = 0
     n_owed: int = 0
     n_hidden: int = 0
     n_unknown: int = 0
+    n_left_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -65,12 +75,18 @@ class Schedule:
         Which operations have a label that may be learnt; None for all.
     moves
         Where the rows of the operations come from; None if they are the rows of the batch in their order.
+    scored
+        At which operations the test of a row is scored, if its prediction waits for the label; None for at the test.
+    idle
+        At which operations a row is only scored; None for none.
     """
 
     batch: Batch
     test: NDArray[np.bool_] | None = None
     revealed: NDArray[np.bool_] | None = None
     moves: "Rearrangement | None" = None
+    scored: NDArray[np.bool_] | None = None
+    idle: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +107,8 @@ class Rearrangement:
         The inserted rows, in order.
     row, now
         As in `Step`.
+    arrivals
+        The operation with which each row of the batch arrives.
     """
 
     source: NDArray[np.int64]
@@ -101,6 +119,7 @@ class Rearrangement:
     inserted: tuple[Batch, ...]
     row: NDArray[np.int64]
     now: NDArray[np.int64]
+    arrivals: NDArray[np.intp]
 
     @cached_property
     def from_batch(self) -> NDArray[np.intp]:
@@ -162,17 +181,67 @@ class DelayBuffer(Generic[T]):
         return self.slots  # type: ignore[return-value]
 
 
+class HeldColumns:
+    """What was computed at the tests of the waiting rows, such as predictions, until it is scored.
+
+    Examples
+    --------
+    >>> batch = Batch(0, np.zeros((1, 1)), np.zeros(1, dtype=np.int32))
+    >>> HeldColumns().arrange(Schedule(batch), prediction=np.array([1]))
+    [array([1])]
+    """
+
+    def __init__(self) -> None:
+        self._buffers: dict[str, DelayBuffer[Any]] = {}
+
+    def arrange(self, schedule: Schedule, **columns: NDArray[Any] | None) -> "list[NDArray[Any] | None]":
+        """Return for each operation what was computed when its row was tested, from what was computed at each."""
+        return [column if column is None else self._arrange(name, column, schedule) for name, column in columns.items()]
+
+    def _arrange(self, name: str, column: NDArray[Any], schedule: Schedule) -> NDArray[Any] | None:
+        moves = schedule.moves
+        if moves is None:
+            return column
+        buffer = self._buffers.setdefault(name, DelayBuffer(column.dtype.type(0)))
+        return buffer.arrange(column[moves.arrivals], schedule, column[moves.from_inserted])
+
+    def save(self) -> bytes:
+        """Return the whole state."""
+        return pack_columns("held", {}, {name: buffer.slots for name, buffer in self._buffers.items()})
+
+    def load(self, state: bytes) -> None:
+        """Restore a saved state."""
+        _, columns = unpack_columns("held", state)
+        self._buffers = {}
+        for name, slots in columns.items():
+            self._buffers[name] = buffer = DelayBuffer(0 if slots is None else slots.dtype.type(0))
+            buffer.slots = slots
+
+
 class _WaitingRows:
     """The rows that wait for their labels or their turn: which, until when, and in which slots."""
 
     def __init__(self) -> None:
         self.row = np.full(0, -1, dtype=np.int64)  # -1 for a free slot
         self.moment = np.empty(0, dtype=np.int64)
+        self.label = np.empty(0, dtype=np.int64)  # when the label arrives; minus 1 once it has
         self.due = np.empty(0)  # a time; minus infinity once it has come, or if none is awaited
+        self.tested = np.empty(0, dtype=np.bool_)
+        self.learnable = np.empty(0, dtype=np.bool_)
         self.n = 0
         self.last_time = -np.inf
 
-    def resolve_times(self, batch: Batch, moment: NDArray[np.int64], due: NDArray[np.float64]) -> NDArray[np.float64]:
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The columns by name."""
+        return {name: column for name, column in vars(self).items() if isinstance(column, np.ndarray)}
+
+    @property
+    def n_owed(self) -> int:
+        """The number of rows whose label has not arrived."""
+        return int(np.count_nonzero((self.row >= 0) & (self.label >= 0))) if self.n else 0
+
+    def resolve_times(self, batch: Batch, moments: "_Moments") -> NDArray[np.float64]:
         """Set the moments of waiting rows and of a batch whose due times come with it; return what is still due."""
         time = batch.time
         if time is None:
@@ -184,39 +253,32 @@ class _WaitingRows:
             msg = f"row {batch.start + first} has a time before that of the previous row: {time[first]}"
             raise StreamgaugeError(msg)
         self.last_time = float(time[-1]) if len(time) else self.last_time
-        for moments, dues in ((self.moment, self.due), (moment, due)):
+        due = np.full(len(batch), -np.inf) if moments.due is None else moments.due
+        for learnt, label, dues in ((self.moment, self.label, self.due), (moments.learnt, moments.label, due)):
             first = np.searchsorted(time, dues, side="left")
             come = np.isfinite(dues) & (first < len(time))
-            moments[come] = np.maximum(moments[come], 4 * (batch.start + first[come]) + BEFORE)
+            for column in (learnt, label):
+                column[come] = np.maximum(column[come], 4 * (batch.start + first[come]) + BEFORE)
             dues[come] = -np.inf
         return due
 
-    def release(self, end: int) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
-        """Remove the rows whose moment is before `end`; return their slots, moments and rows."""
-        if not self.n:
-            nothing = np.empty(0, dtype=np.int64)
-            return nothing, nothing, nothing
-        slots = np.flatnonzero((self.row >= 0) & (self.moment < end) & np.isneginf(self.due))
-        moment, row = self.moment[slots], self.row[slots]
+    def release(self, slots: NDArray[np.bool_]) -> None:
+        """Free some slots."""
         self.row[slots] = -1
-        self.n -= len(slots)
-        return slots, moment, row
+        self.n -= int(np.count_nonzero(slots))
 
-    def add(
-        self, row: NDArray[np.int64], moment: NDArray[np.int64], due: NDArray[np.float64] | None
-    ) -> NDArray[np.intp]:
-        """Add rows; return their slots."""
+    def add(self, columns: "dict[str, NDArray[Any]]", n: int) -> NDArray[np.intp]:
+        """Add n rows; return their slots."""
         free = np.flatnonzero(self.row < 0)
-        if len(free) < len(row):
-            more = max(len(row) - len(free), len(self.row))
-            self.row = np.concatenate([self.row, np.full(more, -1, dtype=np.int64)])
-            self.moment = np.concatenate([self.moment, np.zeros(more, dtype=np.int64)])
-            self.due = np.concatenate([self.due, np.full(more, -np.inf)])
+        if len(free) < n:
+            more = max(n - len(free), len(self.row))
+            for name, column in self.columns.items():
+                setattr(self, name, np.concatenate([column, np.full(more, -1).astype(column.dtype)]))
             free = np.flatnonzero(self.row < 0)
-        slots = free[: len(row)]
-        self.row[slots], self.moment[slots] = row, moment
-        self.due[slots] = -np.inf if due is None else due
-        self.n += len(row)
+        slots = free[:n]
+        for name, column in columns.items():
+            self.columns[name][slots] = column
+        self.n += n
         return slots
 
 
@@ -229,6 +291,13 @@ class Scheduler:
         When rows may be learnt, and which tests to insert.
     score
         Which prediction of a row is scored.
+    seed
+        The seed of the scheme.
+    delays
+        Whether labels are late, so that the rows tested before the first one could be learnt are left out. Rows from
+        the first late label on are left out in any case.
+    score_unlabelled_start
+        Whether these rows are scored all the same.
 
     Examples
     --------
@@ -243,8 +312,19 @@ class Scheduler:
     1
     """
 
-    def __init__(self, scheme: SchemeBase, score: Score = "first") -> None:
-        self._scheme, self._score = scheme, score
+    def __init__(
+        self,
+        scheme: SchemeBase,
+        score: Score = "first",
+        *,
+        seed: int = 1,
+        delays: bool = False,
+        score_unlabelled_start: bool = False,
+    ) -> None:
+        self._scheme, self._score, self._seed = scheme, score, seed
+        is_trained = scheme.trains_first or not isinstance(scheme.training, int)  # before the first row
+        self._scored_from = 0 if score_unlabelled_start or is_trained else None  # None before the first label
+        self._late_from = 0 if delays else NEVER  # the first row that may be left out
         self._n_training = scheme.training if isinstance(scheme.training, int) else 0
         self._x: DelayBuffer[np.float64] = DelayBuffer(0.0)
         self._y: DelayBuffer[np.int32] = DelayBuffer(np.int32(UNLABELLED))
@@ -255,6 +335,8 @@ class Scheduler:
         """What has happened to the labels so far."""
         self.hidden: NDArray[np.bool_] | None = None
         """Which rows of the last batch have a label that never arrives; None for none."""
+        self.arrived: NDArray[np.int64] | None = None
+        """The latest rows of the stream when labels arrived in the last batch; None if each came with its row."""
 
     @property
     def _buffers(self) -> "dict[str, DelayBuffer[Any]]":
@@ -263,20 +345,24 @@ class Scheduler:
     def save(self) -> bytes:
         """Return the whole state: the waiting rows and the totals."""
         waiting = self._waiting
-        columns = {"row": waiting.row, "moment": waiting.moment, "due": waiting.due, "now": self._last_time}
+        columns = {**waiting.columns, "now": self._last_time}
         columns |= {name: buffer.slots for name, buffer in self._buffers.items()}
-        return pack_columns("scheduler", {"totals": asdict(self.totals), "last_time": waiting.last_time}, columns)
+        facts = {"totals": asdict(self.totals), "last_time": waiting.last_time}
+        facts |= {"scored_from": self._scored_from, "late_from": self._late_from}
+        return pack_columns("scheduler", facts, columns)
 
     def load(self, state: bytes) -> None:
         """Restore the state of a scheduler with the same options."""
         facts, columns = unpack_columns("scheduler", state)
         with loading("scheduler"):
             waiting = _WaitingRows()
-            waiting.row, waiting.moment, waiting.due = (columns[name] for name in ("row", "moment", "due"))
+            for name in waiting.columns:
+                setattr(waiting, name, columns[name])
             waiting.n = int(np.count_nonzero(waiting.row >= 0))
             waiting.last_time = facts["last_time"]
             totals, last_time = LabelTotals(**facts["totals"]), columns["now"]
             slots = {name: columns[name] for name in self._buffers}
+            self._scored_from, self._late_from = facts["scored_from"], facts["late_from"]
         self._waiting, self.totals, self._last_time = waiting, totals, last_time
         for name, buffer in self._buffers.items():
             buffer.slots = slots[name]
@@ -285,10 +371,16 @@ class Scheduler:
         before = self.totals
         self.totals = LabelTotals(
             n_revealed=before.n_revealed + n_revealed,
-            n_owed=self._waiting.n,
+            n_owed=self._waiting.n_owed,
             n_hidden=before.n_hidden + n_hidden,
             n_unknown=before.n_unknown + n_unknown,
+            n_left_out=before.n_left_out,
         )
+
+    @property
+    def _leaves_out(self) -> bool:
+        """Whether tests are left out now: labels are late, and none could be learnt yet."""
+        return self._scored_from is None and self._late_from < NEVER
 
     def schedule(self, batch: Batch, arrivals: Arrivals | None) -> Schedule:
         """Schedule the tests and the learning of a batch whose labels arrive as given."""
@@ -298,23 +390,40 @@ class Scheduler:
         moments = self._find_moments(batch, arrivals)
         inserted = self._scheme.inserted_tests(batch.start, batch.start + len(batch))
         n_unknown = batch.n_unlabelled
-        self.hidden = None
-        if moments is None and not self._waiting.n and not inserted:
+        self.hidden = self.arrived = None
+        is_plain = not self._waiting.n and not inserted and not self._leaves_out
+        if moments is None and is_plain:
             self._count(len(batch) - n_unknown, n_unknown=n_unknown)
+            self._scored_from = self._scored_from if n_unknown == len(batch) else self._scored_from or 0
             return Schedule(batch)
         own = 4 * batch.rows + AFTER
-        moment, due = (own, None) if moments is None else moments
-        moment = np.where(batch.y == UNLABELLED, NEVER_MOMENT, moment)
+        moments = moments or _Moments(own, own)
+        unknown = batch.y == UNLABELLED
+        moment, label = (np.where(unknown, NEVER_MOMENT, column) for column in (moments.learnt, moments.label))
         never = moment >= NEVER_MOMENT
         n_hidden = int(np.count_nonzero(never)) - n_unknown
-        self.hidden = never & (batch.y != UNLABELLED) if n_hidden else None
+        self.hidden = never & ~unknown if n_hidden else None
         at_once = moment == own
-        if due is None and not self._waiting.n and not inserted and (at_once | never).all():
+        if moments.due is None and is_plain and (at_once | never).all():
             self._count(int(np.count_nonzero(at_once)), n_hidden, n_unknown)
+            self.arrived = batch.rows[at_once]
+            self._scored_from = self._scored_from or 0 if len(self.arrived) else self._scored_from
             return Schedule(batch, None if self._score == "first" else at_once, at_once)
-        schedule, n_revealed = self._order(batch, moment, due, inserted)
-        self._count(n_revealed, n_hidden, n_unknown)
+        moments = _Moments(moment, label, moments.due)
+        self._note_late_labels(batch, moments)
+        schedule = self._order(batch, moments, inserted)
+        self._count(0 if self.arrived is None else len(self.arrived), n_hidden, n_unknown)
         return self._arrange(schedule)
+
+    def _note_late_labels(self, batch: Batch, moments: "_Moments") -> None:
+        """Note the first row whose label is late, if labels were not known to be."""
+        if self._scored_from is None and self._late_from == NEVER:
+            late = moments.label > 4 * batch.rows + AFTER
+            if moments.due is not None and batch.time is not None:
+                late |= moments.due > batch.time
+            late &= moments.label < NEVER_MOMENT
+            if late.any():
+                self._late_from = batch.start + int(np.argmax(late))
 
     def schedule_final_test(self, n_rows: int) -> Schedule | None:
         """Schedule the tests after the last row; None if there are none."""
@@ -331,60 +440,75 @@ class Scheduler:
             inserted=(rows,),
             row=rows.start + np.arange(len(rows)),
             now=np.full(len(rows), n_rows - 1),
+            arrivals=nothing,
         )
-        test = np.ones(len(rows), dtype=np.bool_)
+        test = np.full(len(rows), not self._leaves_out)
+        if self._leaves_out:
+            self._count_left_out(rows.y != UNLABELLED)
         empty = Batch(n_rows - 1, rows.x[:0], rows.y[:0], time=self._last_time)
-        return self._arrange(Schedule(empty, test, ~test, moves))
+        scored = test if self._score == "labelled" else None
+        return self._arrange(Schedule(empty, test, np.zeros(len(rows), dtype=np.bool_), moves, scored))
 
-    def _find_moments(
-        self, batch: Batch, arrivals: Arrivals | None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None] | None:
-        """Return the moment at which each row is learnt, or the time at which its label is due; None for at once."""
+    def _find_moments(self, batch: Batch, arrivals: Arrivals | None) -> "_Moments | None":
+        """Return when each row is learnt and its label arrives; None for at once."""
         learnable_after = self._scheme.learnable_after(batch)
         if learnable_after is None and arrivals is None:
             return None
         own = 4 * batch.rows + AFTER
-        moment = own if learnable_after is None else np.maximum(own, 4 * learnable_after + AFTER)
-        due = None
+        label, due = own, None
         if arrivals is not None:
             trained = batch.rows < self._n_training  # labels of training rows arrive at once
             if arrivals.row is not None:
                 late = np.where(arrivals.row >= NEVER, NEVER_MOMENT, 4 * arrivals.row + AFTER)
-                moment = np.maximum(moment, np.where(trained, own, late))
+                label = np.maximum(own, np.where(trained, own, late))
             if arrivals.time is not None:
                 due = np.where(trained, -np.inf, arrivals.time)
-                moment = np.where(np.isposinf(due), NEVER_MOMENT, moment)
-        return moment, due
+                label = np.where(np.isposinf(due), NEVER_MOMENT, label)
+        return _Moments(
+            label if learnable_after is None else np.maximum(label, 4 * learnable_after + AFTER), label, due
+        )
 
-    def _order(
-        self,
-        batch: Batch,
-        moment: NDArray[np.int64],
-        due: NDArray[np.float64] | None,
-        inserted: list[tuple[int, Batch]],
-    ) -> tuple[Schedule, int]:
-        """Sort the operations of a batch by their moments; also return how many labels arrived."""
-        waiting, n, end = self._waiting, len(batch), 4 * (batch.start + len(batch))
-        rows = batch.rows
-        if due is not None:
-            due = waiting.resolve_times(batch, moment, due)
-        slots, left_moment, left_row = waiting.release(end)
-        known = (moment < end) & (True if due is None else np.isneginf(due))
-        learnt = np.flatnonzero(known)
-        stored = np.flatnonzero(~known & (moment < NEVER_MOMENT))
-        late, late_row = np.concatenate([left_moment, moment[learnt]]), np.concatenate([left_row, rows[learnt]])
-        order = np.lexsort((late_row, late))
+    def _order(self, batch: Batch, moments: "_Moments", inserted: list[tuple[int, Batch]]) -> Schedule:
+        """Sort the operations of a batch by their moments."""
+        waiting, n, end, rows = self._waiting, len(batch), 4 * (batch.start + len(batch)), batch.rows
+        due = np.full(n, -np.inf) if moments.due is None else waiting.resolve_times(batch, moments)
+        tested, learnable = self._ask_scheme(batch)
+        # Columns of the batch, then of the waiting rows, whose indices are the sources of operations.
+        row, learnt, label = (
+            np.concatenate([own, waited])
+            for own, waited in ((rows, waiting.row), (moments.learnt, waiting.moment), (moments.label, waiting.label))
+        )
+        resolved = np.isneginf(np.concatenate([due, waiting.due])) & (row >= 0)
+        ready = resolved & (learnt < end)
+        arrives = np.where(resolved & (label < end), label, -1)
+        self.arrived = arrives[arrives >= 0] // 4
+        late, between = np.flatnonzero(ready), np.empty(0, dtype=np.intp)
+        late = late[np.lexsort((row[late], learnt[late]))]
+        if self._score == "labelled":  # labels that arrive neither with their row nor when it is learnt
+            between = np.flatnonzero((arrives >= 0) & (arrives < learnt) & (arrives != 4 * row + AFTER))
+            between = between[np.lexsort((row[between], arrives[between]))]
         tests = tuple(test for _, test in inserted)
         insertions = [np.full(len(test), 4 * after + INSERTED) for after, test in inserted]
         operations = _sort_operations(
-            moment=np.concatenate([4 * rows + TEST, late[order], *insertions]),
-            source=np.concatenate(
-                [np.arange(n), np.concatenate([n + slots, learnt])[order], *(0 * moments - 1 for moments in insertions)]
-            ),
-            row=np.concatenate([rows, late_row[order], *(test.start + np.arange(len(test)) for test in tests)]),
-            kind=np.repeat([TEST, AFTER, INSERTED], [n, len(late), sum(map(len, tests))]),
+            moment=np.concatenate([4 * rows + TEST, learnt[late], arrives[between], *insertions]),
+            source=np.concatenate([np.arange(n), late, between, *(0 * moments - 1 for moments in insertions)]),
+            row=np.concatenate([rows, row[late], row[between], *(test.start + np.arange(len(test)) for test in tests)]),
+            kind=np.repeat([TEST, AFTER, BEFORE, INSERTED], [n, len(late), len(between), sum(map(len, tests))]),
         )
-        new_slots = waiting.add(rows[stored], moment[stored], None if due is None else due[stored])
+        test, scored = self._mask_tests(operations, moments.learnt, arrives)
+        tested, learnable = np.append(tested, waiting.tested), np.append(learnable, waiting.learnable)
+        left_out = self._find_left_out(operations, learnable, by_row=scored is not None)
+        if left_out is not None:
+            wanted = test if scored is None else scored
+            self._count_left_out(wanted & left_out & (tested[operations.source] | (operations.kind == INSERTED)))
+            test = test & ~left_out
+            scored = scored if scored is None else scored & ~left_out
+        waiting.label[arrives[n:] >= 0] = -1
+        waiting.release(ready[n:])
+        stored = np.flatnonzero(~ready[:n] & (moments.learnt < NEVER_MOMENT))
+        columns = {"row": rows, "moment": moments.learnt, "label": np.where(arrives[:n] >= 0, -1, moments.label)}
+        columns |= {"due": due, "tested": tested[:n], "learnable": learnable[:n]}
+        new_slots = waiting.add({name: column[stored] for name, column in columns.items()}, len(stored))
         moves = Rearrangement(
             source=operations.source,
             n=n,
@@ -394,18 +518,63 @@ class Scheduler:
             inserted=tests,
             row=operations.row,
             now=operations.now,
+            arrivals=np.flatnonzero(operations.kind == TEST),
         )
-        return Schedule(batch, self._mask_tests(operations, moment), operations.revealed, moves), len(late)
+        idle = operations.kind == BEFORE if len(between) else None
+        return Schedule(batch, test, operations.revealed, moves, scored, idle)
 
-    def _mask_tests(self, operations: "_Operations", moment: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which operations are tests."""
+    def _ask_scheme(self, batch: Batch) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which rows of a batch some fold tests, and which it can learn; asked only while tests are left out."""
+        tested = learnable = np.full(len(batch), not self._leaves_out)
+        for fold in range(self._scheme.n_folds if self._leaves_out else 0):
+            step = self._scheme.step(batch, fold, self._seed)
+            weight = step.learning_weight
+            tested = tested | (True if step.test is None else step.test)
+            learnable = learnable | (True if weight is None else weight > 0)
+            if tested.all() and learnable.all():
+                break
+        return tested & (batch.y != UNLABELLED), learnable
+
+    def _mask_tests(
+        self, operations: "_Operations", learnt: NDArray[np.int64], arrives: NDArray[np.int64]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
+        """Return which operations are tests, and at which ones they are scored if that is later."""
         tests: NDArray[np.bool_] = operations.kind == TEST
+        inserted = operations.kind == INSERTED
+        if self._score == "first":
+            return tests | inserted, None
         if self._score == "last":
-            tests = operations.revealed.copy()
-        elif self._score == "labelled":
-            tests[tests] = moment[operations.source[tests]] < NEVER_MOMENT
-        tests |= operations.kind == INSERTED
-        return tests
+            return operations.revealed | inserted, None
+        label = arrives[operations.source]
+        with_row = label == 4 * operations.row + AFTER
+        scored = np.where(tests, with_row, (label == operations.moment) & ~with_row)
+        tests[tests] = learnt[operations.source[tests]] < NEVER_MOMENT
+        return tests | inserted, scored | inserted
+
+    def _find_left_out(
+        self, operations: "_Operations", learnable: NDArray[np.bool_], *, by_row: bool
+    ) -> NDArray[np.bool_] | None:
+        """Return the operations before the first label that a fold can learn, or those of rows tested before it."""
+        left_out = None
+        if self._leaves_out:
+            first = np.flatnonzero(operations.revealed & learnable[operations.source])[:1]
+            stop = int(first[0]) + 1 if len(first) else len(operations.now)
+            left_out = (np.arange(len(operations.now)) < stop) & (operations.now >= self._late_from)
+            if len(first):
+                at = operations.moment[stop - 1]
+                self._scored_from = int(at // 4 + (at % 4 != BEFORE))
+        elif self._scored_from is None and operations.revealed.any():
+            self._scored_from = 0
+        if not by_row or (left_out is None and self._scored_from is not None and self._scored_from <= self._late_from):
+            return left_out
+        stop_row = NEVER if self._scored_from is None else self._scored_from
+        of_start = (operations.row >= self._late_from) & (operations.row < stop_row)
+        inserted = operations.kind == INSERTED
+        return np.where(inserted, False if left_out is None else left_out, of_start)
+
+    def _count_left_out(self, rows: NDArray[np.bool_]) -> None:
+        n_left_out = self.totals.n_left_out + int(np.count_nonzero(rows))
+        self.totals = replace(self.totals, n_left_out=n_left_out)
 
     def _arrange(self, schedule: Schedule) -> Schedule:
         """Return a schedule whose batch holds the rows of its operations."""
@@ -425,9 +594,19 @@ class Scheduler:
 
 
 @dataclass(frozen=True)
-class _Operations:
-    """Operations in their order."""
+class _Moments:
+    """When each row of a batch may be learnt, when its label arrives, and the time at which it is due, if any."""
 
+    learnt: NDArray[np.int64]
+    label: NDArray[np.int64]
+    due: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class _Operations:
+    """Operations in their order; the kind of one that only scores a row is `BEFORE`."""
+
+    moment: NDArray[np.int64]
     now: NDArray[np.int64]
     source: NDArray[np.int64]
     row: NDArray[np.int64]
@@ -447,4 +626,5 @@ def _sort_operations(
     revealed[:-1] |= joined
     keep = np.ones(len(kind), dtype=np.bool_)
     keep[1:] = ~joined
-    return _Operations(now=now[keep], source=source[keep], row=row[keep], kind=kind[keep], revealed=revealed[keep])
+    columns = {"moment": moment, "now": now, "source": source, "row": row, "kind": kind, "revealed": revealed}
+    return _Operations(**{name: column[keep] for name, column in columns.items()})

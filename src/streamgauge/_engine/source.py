@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from queue import Empty, Full, Queue
 from typing import Generic, TypeVar
@@ -11,8 +11,9 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from streamgauge._foreign import adopt_labelling, adopt_scheme, adopt_stream, close_iterator
+from streamgauge._format.text import to_text
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.protocols import Labelling, LiveStreamBase, Scheme, SchemeBase, Stream, StreamBase
+from streamgauge.protocols import FIRST_PASS, Labelling, LiveStreamBase, Scheme, SchemeBase, Stream, StreamBase
 from streamgauge.records import Arrivals, Batch, Schema
 from streamgauge.streams.batching import Cursor, slice_batch
 
@@ -65,6 +66,8 @@ class RowSource:
         When labels arrive; a column that it reads is removed from the rows.
     seed
         The seed of the labelling's random numbers.
+    n_rows
+        The most rows of the stream that a first pass reads, if the scheme has one.
 
     Examples
     --------
@@ -78,8 +81,11 @@ class RowSource:
     ([[1.5], [2.5]], [7, 1])
     """
 
-    def __init__(self, stream: Stream, scheme: Scheme, labelling: Labelling, seed: int) -> None:
-        self._stream, self._labelling, self._seed = adopt_stream(stream), adopt_labelling(labelling), seed
+    def __init__(
+        self, stream: Stream, scheme: Scheme, labelling: Labelling, seed: int, n_rows: int | None = None
+    ) -> None:
+        self._n_rows = n_rows
+        self._stream, self._labelling, self.seed = adopt_stream(stream), adopt_labelling(labelling), seed
         self._hidden_column: int | None = None
         visible: StreamBase = self._stream
         attribute = self._labelling.attribute
@@ -97,6 +103,11 @@ class RowSource:
         self._slice_rows = FIRST_SLICE
         self._cursor: Cursor | None = None
 
+    @property
+    def labels_delayed(self) -> bool:
+        """Whether the labelling is known to delay labels."""
+        return self._labelling.delays
+
     def read(self, start: int, n: int) -> tuple[Batch, Arrivals | None]:
         """Return some rows of the stream, as `batches` would; fast if they follow those returned before."""
         self._cursor = self._cursor or Cursor(self._stream, n)
@@ -113,6 +124,10 @@ class RowSource:
         if n_rows is not None and start >= n_rows:
             return
         training = self.scheme.training
+        if start == 0 and self.scheme.trains_first:
+            self.require_second_pass()
+            for batch in self._read(size, self._n_rows, 0, ahead=ahead):
+                yield replace(self._make_visible(batch), start=batch.start - FIRST_PASS), None
         if start == 0 and not isinstance(training, int):
             for batch in training.batches(size):
                 visible = self._hide_column(Batch(-len(batch), batch.x, batch.y, batch.weight, batch.time))
@@ -121,11 +136,28 @@ class RowSource:
         for batch in self._read(min(size, self.scheme.max_batch_rows), n_rows, start, ahead=ahead):
             yield self._prepare(batch)
 
+    def require_second_pass(self) -> None:
+        """Raise if the scheme reads the stream twice, but the stream cannot be read again or never ends."""
+        if not self.scheme.trains_first:
+            return
+        if self.live is not None:
+            reason = "is live: record it to a file first"
+        elif self._n_rows is None and not self._stream.ends and self._stream.n_rows is None:
+            reason = "never ends: set n_rows"
+        else:
+            return
+        msg = f"{to_text(self.scheme)} reads the stream twice, but {to_text(self._stream)} {reason}"
+        raise StreamgaugeError(msg)
+
     def _prepare(self, batch: Batch) -> tuple[Batch, Arrivals | None]:
+        return self._make_visible(batch), self._labelling.arrivals(batch, self.seed)
+
+    def _make_visible(self, batch: Batch) -> Batch:
+        """Return the rows of the stream as learners see them."""
         visible = self._hide_column(batch)
         if not self._stream.checked:
             self.schema.check(visible)
-        return visible, self._labelling.arrivals(batch, self._seed)
+        return visible
 
     def _read(self, size: int, n_rows: int | None, start: int, *, ahead: bool) -> Iterator[Batch]:
         if self.live is not None:
@@ -144,7 +176,9 @@ class RowSource:
             yield batch
 
     def adapt_slice_rows(self, n_rows: int, seconds: float) -> None:
-        """Adapt the size of a slice so that it takes about a second."""
+        """Adapt the size of a slice so that it takes about a second; training rows, which do not count, are ignored."""
+        if not n_rows:
+            return
         per_second = int(n_rows / max(seconds, 1e-9))
         if seconds > 2.0:
             self._slice_rows = max(1, per_second)

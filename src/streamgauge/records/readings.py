@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Alarm",
+    "EarlierVerdict",
     "Failure",
     "Feedback",
     "Outcome",
@@ -199,19 +200,46 @@ class PairSums:
 
 
 @dataclass(frozen=True)
+class EarlierVerdict:
+    """A verdict that was once reached and no longer holds.
+
+    Parameters
+    ----------
+    outcome
+        ``first``, ``second`` or ``equivalent``.
+    since
+        The row at which it was reached.
+    until
+        The row of the first reading at which it no longer held.
+
+    Examples
+    --------
+    >>> EarlierVerdict("equivalent", 4000, 9000).until
+    9000
+    """
+
+    outcome: Outcome
+    since: int
+    until: int
+
+
+@dataclass(frozen=True)
 class Verdict:
-    """What is known of two learners so far, valid at any number of interim analyses.
+    """What is known of two learners now, valid at any number of interim analyses.
+
+    A verdict is about the rows so far, and it lasts as long as the current interval supports it. One that no longer
+    holds is `earlier`; the pair is then undecided, unless another verdict has taken its place.
 
     Parameters
     ----------
     first, second
         Names of the learners.
     outcome
-        ``first`` or ``second`` for the better one, ``equivalent`` within the margin, or ``undecided``.
+        What holds now: ``first`` or ``second`` for the better one, ``equivalent`` within the margin, or ``undecided``.
     row
         The row at which it was reached; None while undecided.
     difference
-        The current difference of the accuracies.
+        The current difference of the accuracies, first minus second.
     interval
         The current interval of the true difference; None if the test has none.
     rope
@@ -224,6 +252,8 @@ class Verdict:
         What the difference is about, in words: algorithms, trained models, or typical seeds.
     test
         ``two_way_sequence``, ``empirical_bernstein`` or ``group_sequential``.
+    earlier
+        The last verdict that no longer holds; None if there was none.
 
     Examples
     --------
@@ -233,6 +263,8 @@ class Verdict:
     tree is better than bayes, known since row 4,000
     >>> known.better
     'tree'
+    >>> print(Verdict("tree", "bayes", "undecided", None, *facts, EarlierVerdict("second", 4000, 9000)))
+    tree and bayes: undecided now; bayes was known to be better from row 4,000 to row 9,000, no longer so
     """
 
     first: str
@@ -246,31 +278,31 @@ class Verdict:
     n_pairs: int
     null: str
     test: str
+    earlier: EarlierVerdict | None = None
 
     @property
     def better(self) -> str | None:
-        """The name of the better learner; None if it is not known."""
+        """The name of the better learner; None if it is not known now."""
         return {"first": self.first, "second": self.second}.get(self.outcome)
 
-    @property
-    def lasts(self) -> bool:
-        """Whether the current interval still supports the verdict."""
-        if self.row is None or self.interval is None:
-            return True
-        low, high = self.interval
-        if self.outcome == "equivalent":
-            return -self.rope <= low and high <= self.rope
-        return low > 0.0 if self.outcome == "first" else high < 0.0
-
     def __str__(self) -> str:
+        both, margin = f"{self.first} and {self.second}", f"{100 * self.rope:g} percentage points"
         if self.row is None:
-            return f"{self.first} and {self.second}: undecided yet"
-        since = f"known since row {self.row:,}" + ("" if self.lasts else ", but no longer so: the stream has changed")
+            return f"{both}: undecided yet" if self.earlier is None else f"{both}: undecided now; {self._past}"
+        since = f"known since row {self.row:,}" + (f"; {self._past}" if self.earlier is not None else "")
         if self.outcome == "equivalent":
-            margin = f"{100 * self.rope:g} percentage points"
-            return f"{self.first} and {self.second} are equivalent within {margin}, {since}"
+            return f"{both} are equivalent within {margin}, {since}"
         worse = self.second if self.outcome == "first" else self.first
         return f"{self.better} is better than {worse}, {since}"
+
+    @property
+    def _past(self) -> str:
+        """The earlier verdict as a clause."""
+        if self.earlier is None:
+            return ""
+        better = {"first": self.first, "second": self.second}.get(self.earlier.outcome)
+        what = "they were known to be equivalent" if better is None else f"{better} was known to be better"
+        return f"{what} from row {self.earlier.since:,} to row {self.earlier.until:,}, no longer so"
 
 
 @dataclass(frozen=True)
@@ -289,11 +321,15 @@ class Feedback:
         Rows whose label is unknown: they are neither learnt nor scored.
     n_scored
         Predictions scored per fold, int64 [k].
+    n_left_out
+        Rows that were not scored because they were tested before the first late label could be learnt.
 
     Examples
     --------
     >>> Feedback(900, 100, 0, 0, np.array([1000])).sentence
     'Labels: 900 arrived, 100 were still due at the end. Predictions scored: 1,000 in each fold.'
+    >>> Feedback(900, 100, 0, 0, np.array([900]), n_left_out=100).sentence[-67:]
+    'Left out: 100 rows that were tested before a label could be learnt.'
     """
 
     n_revealed: int
@@ -301,11 +337,12 @@ class Feedback:
     n_hidden: int
     n_unknown: int
     n_scored: NDArray[np.int64]
+    n_left_out: int = 0
 
     @property
     def sentence(self) -> str:
         """What happened to the labels, in words; empty if all of them arrived."""
-        if not (self.n_owed or self.n_hidden or self.n_unknown):
+        if not (self.n_owed or self.n_hidden or self.n_unknown or self.n_left_out):
             return ""
         phrases = [
             f"{self.n_revealed:,} arrived",
@@ -313,7 +350,11 @@ class Feedback:
             *([f"{self.n_hidden:,} never arrive"] if self.n_hidden else []),
             *([f"{self.n_unknown:,} are unknown"] if self.n_unknown else []),
         ]
-        return f"Labels: {', '.join(phrases)}. Predictions scored: {self.n_scored.mean():,.0f} in each fold."
+        sentence = f"Labels: {', '.join(phrases)}. Predictions scored: {self.n_scored.mean():,.0f} in each fold."
+        if not self.n_left_out:
+            return sentence
+        rows = "1 row that was" if self.n_left_out == 1 else f"{self.n_left_out:,} rows that were"
+        return f"{sentence} Left out: {rows} tested before a label could be learnt."
 
 
 @dataclass(frozen=True)

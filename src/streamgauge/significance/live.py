@@ -14,7 +14,7 @@ from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
 from streamgauge.records import Differences, EarlierVerdict, Outcome, PairSums, Verdict
 from streamgauge.records.serialise import pack, unpack
-from streamgauge.significance.comparison import THIS_STREAM, MODELS, SEEDS
+from streamgauge.significance.comparison import MODELS, SEEDS, THIS_STREAM
 from streamgauge.significance.confidence_sequences import bernstein_log_e, bernstein_radius, two_way_radius
 from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
 from streamgauge.significance.row_tests import combine_variances, compute_variance_parts
@@ -339,7 +339,8 @@ class Monitor:
     A verdict is what holds now. It is reached when the interval excludes the margin (or lies within it, for
     equivalence), and lasts as long as the current interval supports it: "better" until the interval includes 0,
     "equivalent" until it leaves the margin, the claim of a sign-flip test until these differences alone would not
-    support it. All intervals hold at all rows with probability ``1 - alpha``, hence so do all verdicts.
+    support it. All intervals hold at all rows with probability ``1 - alpha``, hence so do all verdicts. There is none
+    before both learners have made a prediction: an abstaining learner is not equivalent to anything.
 
     Parameters
     ----------
@@ -378,8 +379,10 @@ class Monitor:
         """The part of alpha for each pair."""
         return self.live_test.alpha / (max(self.n_pairs, 1) if self.live_test.shared else 1)
 
-    def update(self, names: Sequence[Pair], analysis: InterimAnalysis, row: int) -> None:
-        """Decide each pair by an analysis after `row` rows."""
+    def update(
+        self, names: Sequence[Pair], analysis: InterimAnalysis, row: int, silent: frozenset[Pair] = frozenset()
+    ) -> None:
+        """Decide each pair by an analysis after `row` rows, except `silent` ones, in which one has not predicted yet."""
         self.n_pairs = self.n_pairs or len(names)
         if analysis.min_scored < 1:
             return
@@ -387,12 +390,13 @@ class Monitor:
         if analysis.test == "group_sequential":
             codes = np.array(
                 [
-                    self._decide_by_flips(pair, differences)
+                    0 if pair in silent else self._decide_by_flips(pair, differences)
                     for pair, differences in zip(names, analysis.fold_differences, strict=True)
                 ]
             )
         else:
             codes = self._decide_by_intervals(analysis, held)
+            codes = np.where([pair in silent for pair in names], 0, codes) if silent else codes
         for index in np.flatnonzero(codes != held).tolist():
             outcome, since, earlier = self._states.get(names[index], UNDECIDED)
             if since is not None:
@@ -518,6 +522,8 @@ class PairWatch:
         self._monitor = None if live_test is None or len(names) < 2 else Monitor(live_test, n_looks=n_looks)
         self._last: InterimAnalysis | None = None
         self._history, self._row = AnalysisHistory(), 0
+        self.predicted_from: NDArray[np.int64] = np.zeros(len(names), dtype=np.int64)
+        """The row after which each learner had a scored prediction, no abstention, in every fold; set by the run."""
 
     def update(
         self,
@@ -542,7 +548,11 @@ class PairWatch:
         """Analyse the counts after `row` rows."""
         if self._monitor is not None:
             self._last = InterimAnalysis.from_counter(self._counter)
-            self._monitor.update(self._names, self._last, row)
+            spoken = self.predicted_from < row
+            silent = frozenset(
+                pair for pair, both in zip(self._names, self._indices, strict=True) if not spoken[list(both)].all()
+            )
+            self._monitor.update(self._names, self._last, row, silent)
             self._history.append(row, self._last)
             self._row = row
 
@@ -576,6 +586,7 @@ class PairWatch:
             "names": self._names,
             "seen": None if self._last is None else _to_json(self._last),
             "row": self._row,
+            "predicted_from": self.predicted_from.tolist(),
             "course": [self._history.n_looks, looks],
         }
         return pack("PairWatch", facts, parts)
@@ -594,6 +605,7 @@ class PairWatch:
         if self._monitor is not None:
             self._monitor.load(parts[1])
         self._counter, self._row = counter, facts["row"]
+        self.predicted_from = np.array(facts["predicted_from"], dtype=np.int64)
         self._last = None if facts["seen"] is None else _from_json(facts["seen"])
         n_looks, looks = facts["course"]
         self._history = AnalysisHistory()

@@ -71,17 +71,27 @@ def diary(stream, batch_size, **options):
     return log, results
 
 
-def expected(n, come, *, release=None, score="first", before=None):
-    """Do it the slow way: `come[i]` is the row after whose test the label of row i is there."""
+def expected(n, come, *, release=None, score="first", before=None, late=True):
+    """Do it the slow way: `come[i]` is the row after whose test the label of row i is there.
+
+    If labels are late, rows are not tested before the first was learnt; how many is returned, too, and what is owed.
+    """
     release = list(range(n)) if release is None else release
     log: list[Any] = []
     waiting: list[int] = []
+    left_out: list[int] = []
+
+    def test(row):
+        if not late or any(entry[0] == "learn" for entry in log):
+            log.append(("test", row))
+        else:
+            left_out.append(row)
 
     def learn(rows):
         for row in sorted(rows):
             waiting.remove(row)
             if score == "last":
-                log.append(("test", row))
+                test(row)
             log.append(("learn", row, row % 2))
 
     for now in range(n):
@@ -90,12 +100,14 @@ def expected(n, come, *, release=None, score="first", before=None):
         at_once = max(come[now], release[now]) <= now
         others = [row for row in waiting if max(come[row], release[row]) <= now]
         if score == "first" or (score == "labelled" and come[now] < NEVER):
-            log.append(("test", now))
+            test(now)
         if not at_once or others:  # its label is not there yet when the next thing is done
             log.append(("see", now))
         waiting.append(now)
         learn([row for row in waiting if max(come[row], release[row]) <= now])
-    return log, sum(come[row] < NEVER for row in waiting)
+    n_owed = sum(n <= come[row] < NEVER for row in range(n))
+    left_out = [row for row in left_out if score != "labelled" or come[row] < n]
+    return log, n_owed, len(left_out)
 
 
 @given(
@@ -121,12 +133,14 @@ def test_every_row_is_tested_and_learnt_when_it_and_its_label_come(delays, sizes
         scheme=Chunks(tuple(sizes)) if chunked else Prequential(),
         score=score,
     )
-    wanted, owed = expected(n, come, release=release[:n] if chunked else None, score=score)
+    wanted, owed, left_out = expected(n, come, release=release[:n] if chunked else None, score=score)
     assert log == wanted
+    n_scored = sum(entry[0] == "test" and (score != "labelled" or come[entry[1]] < n) for entry in log)
+    assert results.feedback.n_left_out == left_out
     assert results.feedback.n_owed == owed
     assert results.feedback.n_hidden == delays.count(None)
     assert results.feedback.n_revealed == n - owed - delays.count(None)
-    assert results.feedback.n_scored.tolist() == [sum(entry[0] == "test" for entry in log)]
+    assert results.feedback.n_scored.tolist() == [n_scored]
 
 
 @pytest.mark.parametrize("d", [0, 1, 6, 7, 8, 63, 64, 65, 500])
@@ -134,7 +148,8 @@ def test_a_delay_of_d_rows_is_exact_to_the_row_at_any_batch_size(d):
     n = 200
     wanted: list[Any] = []
     for row in range(n):
-        wanted.append(("test", row))
+        if row > d or not d:  # no label was learnt before
+            wanted.append(("test", row))
         if d:
             wanted.append(("see", row))
         if row >= d:
@@ -158,8 +173,9 @@ def test_a_label_that_is_delayed_by_time_is_learnt_before_the_first_row_that_com
     # A row that comes with its own label, or after it in the same instant, is learnt right after its test.
     come = [row if later[row] <= row else NEVER for row in range(n)]
     log, results = diary(numbered(n, time=time), batch_size, labelling=DelayedByTime(seconds))
-    wanted, _ = expected(n, come, before=later)
+    wanted, _, left_out = expected(n, come, before=later, late=seconds > 0)
     assert log == wanted
+    assert results.feedback.n_left_out == left_out
     assert results.feedback.n_owed == n - sum(entry[0] == "learn" for entry in log)
 
 
@@ -271,7 +287,7 @@ def test_the_last_prediction_before_the_label_is_scored_where_it_was_made():
     assert readings[1][0].value > readings[0][0].value  # after 1,000 rows, it knew more when the labels came
     results = evaluate(stream, sg.NaiveBayes(), labelling=Delayed(500), score="last")
     assert results.feedback is not None
-    assert results.feedback.n_scored.tolist() == [2500]
+    assert results.feedback.n_scored.tolist() == [2499]  # without the first, before which nothing was learnt
 
 
 def test_training_rows_are_learnt_first_with_all_their_labels():
@@ -369,7 +385,7 @@ def test_folds_with_late_labels_learn_what_they_would_have_learnt_later():
         log = seen[0][str(fold)]
         tested = {entry[1] for entry in log if entry[0] == "test"}
         learnt = {entry[1] for entry in log if entry[0] == "learn"}
-        assert tested | learnt >= set(range(95))
+        assert tested | learnt >= set(range(6, 95))  # rows before the first label are not scored
         assert not tested & learnt
 
 
