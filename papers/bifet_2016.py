@@ -34,7 +34,7 @@ def _compute_numbers(_: Backend) -> dict[str, Any]:
         str(k): [critical_difference(k, 1, alpha=alpha) / np.sqrt(k * (k + 1) / 6) for alpha in (0.05, 0.10)]
         for k in ks
     }
-    corrected = mcnemar(40, 20, variant="corrected").statistic
+    corrected = mcnemar(20, 40, variant="corrected").statistic
     return {"nemenyi": quantiles, "mcnemar": float(chdtri(1, 0.01)), "corrected": corrected}
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._foreign import overrides
+from streamgauge._foreign import adopt_scheme, overrides
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Scheme, SchemeBase, Stream
 from streamgauge.records import Batch, Step
@@ -93,6 +93,9 @@ def require_scheme(scheme: object, *, without: str | None = None) -> None:
     """
     if not isinstance(scheme, Scheme) or isinstance(scheme, type):
         msg = f"scheme = {scheme!r}: it must be a scheme"
+        raise StreamgaugeError(msg)
+    if adopt_scheme(scheme).trains_first:
+        msg = f"scheme = {scheme!r}: it reads the stream twice, so no other scheme can be around it"
         raise StreamgaugeError(msg)
     if without is not None and (isinstance(scheme, WrappingScheme) or overrides(scheme, without)):
         msg = f"scheme = {scheme!r}: it must be one that chooses the rows a fold learns, such as Bootstrap(10)"

@@ -27,9 +27,9 @@ def mcnemar_curve(
 ) -> NDArray[np.float64]:
     """Return McNemar's signed statistic after each row, over all rows, a window of rows, or with fading.
 
-    With a and b the rows that only the first, and only the second, got right, it is
-    ``sign(a - b) (a - b)^2 / (a + b)``: above 0 where the first is better. With fading, a and b are multiplied by
-    `factor` at every row.
+    With a the rows that the first got wrong and the second right, and b the opposite, it is
+    ``sign(a - b) (a - b)^2 / (a + b)``: above 0 where the first is worse, as `q_statistic` is. With fading, a and b are
+    multiplied by `factor` at every row.
 
     At one row chosen in advance, chance exceeds 6.635 once in a hundred times, over all rows or a window. A curve has
     many rows, so it exceeds it somewhere: over a long stream for any two models, even of the same algorithm (Bifet et
@@ -55,15 +55,15 @@ def mcnemar_curve(
     Examples
     --------
     >>> mcnemar_curve([1, 1, 1, 0], [0, 0, 1, 1]).round(3).tolist()
-    [1.0, 2.0, 2.0, 0.333]
+    [-1.0, -2.0, -2.0, -0.333]
     >>> mcnemar_curve([1, 1, 1, 0], [0, 0, 1, 1], width=2).tolist()
-    [1.0, 2.0, 1.0, -1.0]
+    [-1.0, -2.0, -1.0, 1.0]
     """
     first, second = _check_columns(first_correct, second_correct)
     if not np.isin(first, (0.0, 1.0)).all() or not np.isin(second, (0.0, 1.0)).all():
         msg = "McNemar needs whether each model was right, row by row: True or False"
         raise StreamgaugeError(msg)
-    excess = _sum(first - second, width, factor)
+    excess = _sum(second - first, width, factor)
     discordant = _sum(np.abs(first - second), width, factor)
     statistic = np.sign(excess) * excess**2 / np.where(discordant > 0.0, discordant, 1.0)
     return statistic * (1.0 + factor) if scale == "calibrated" and factor < 1.0 else statistic

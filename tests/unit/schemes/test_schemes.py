@@ -12,6 +12,7 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, DelayedByColumn, DelayedByTime, First, Fraction
 from streamgauge.records import Arrivals, Batch, Step
 from streamgauge.schemes import (
+    BatchCrossValidation,
     Bootstrap,
     Chunks,
     CrossValidation,
@@ -31,6 +32,7 @@ MODES: tuple[TestMode, ...] = ("all", "training", "held_out")
 FOLDED = [kind(5, test=mode) for kind in (CrossValidation, Split, Bootstrap) for mode in MODES]
 ALL = [Prequential(), Prequential(test="training"), *FOLDED]
 OTHERS = [
+    BatchCrossValidation(3, 2),
     Chunks(60),
     Chunks((1, 20, 7), scheme=Bootstrap(2)),
     Holdout(100, 50),

@@ -1,6 +1,7 @@
 """Tests of losses row by row: worked numbers, slow references, independent implementations, and their level."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,17 +32,32 @@ def test_mcnemar_over_a_window_is_mcnemar_of_its_rows(rows: list[tuple[bool, boo
     curve = mcnemar_curve(first, second, width=width)
     for row in range(len(rows)):
         inside = slice(max(0, row + 1 - width), row + 1)
-        a, b = int((first & ~second)[inside].sum()), int((~first & second)[inside].sum())
-        assert curve[row] == pytest.approx(mcnemar(a, b).statistic)
+        only_first, only_second = int((first & ~second)[inside].sum()), int((~first & second)[inside].sum())
+        assert curve[row] == pytest.approx(mcnemar(only_first, only_second).statistic)
 
 
 @pytest.mark.parametrize("factor", [0.5, 0.9, 1.0])
 def test_mcnemar_fades_a_and_b(factor: float) -> None:
     first, second = np.random.default_rng(1).integers(0, 2, (2, 50))
     faded = weights(50, None, factor)
-    a, b = faded @ (first > second), faded @ (first < second)
+    a, b = faded @ (first < second), faded @ (first > second)  # a: the first was wrong and the second right
     expected = np.sign(a - b) * (a - b) ** 2 / np.maximum(a + b, 1e-300)
     assert mcnemar_curve(first, second, factor=factor) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("form", [{}, {"width": 300}, {"factor": 0.99}])
+def test_a_statistic_above_0_means_that_the_first_is_worse_as_in_the_papers(form: dict[str, Any]) -> None:
+    """M = sign(a - b) (a - b)^2 / (a + b), a: misclassified by the first and not by the second (Gama; Bifet et al.)."""
+    generator = np.random.default_rng(3)
+    worse, better = generator.random(900) < 0.6, generator.random(900) < 0.9
+    statistic = mcnemar_curve(worse, better, **form)[-1]
+    assert statistic > 6.635
+    assert mcnemar_curve(better, worse, **form)[-1] == -statistic
+    assert q_statistic(~worse, ~better, **form)[-1] > 0
+    a, b = int((~worse & better).sum()), int((worse & ~better).sum())
+    outcome = mcnemar(b, a, 900)
+    assert outcome.statistic == pytest.approx((a - b) ** 2 / (a + b))
+    assert (outcome.direction, outcome.better) == (-1, "the second")
 
 
 def test_the_calibrated_faded_statistic_is_a_chi_square() -> None:
