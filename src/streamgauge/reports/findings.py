@@ -1,6 +1,7 @@
 """The findings and limitations of a run or a ranking, in sentences."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,13 +24,15 @@ __all__ = [
     "list_limitations",
     "list_ranking_findings",
     "list_ranking_limitations",
+    "turn_to_leader",
 ]
 
 
 def group_by_pair(comparisons: Sequence[Comparison]) -> list[list[Comparison]]:
     """Return the tests of each pair of learners in one measure, in their original order.
 
-    The first test of a pair decides its verdict.
+    The first test of a pair decides its verdict, and which learner is the first: all tests of the pair are turned so
+    that its difference points to the right, see `turn_to_leader`.
 
     Examples
     --------
@@ -39,7 +42,40 @@ def group_by_pair(comparisons: Sequence[Comparison]) -> list[list[Comparison]]:
     pairs: dict[tuple[str, str, str], list[Comparison]] = {}
     for comparison in comparisons:
         pairs.setdefault((comparison.first, comparison.second, comparison.measure), []).append(comparison)
-    return list(pairs.values())
+    return [[turn_to_leader(comparison, pair[0]) for comparison in pair] for pair in pairs.values()]
+
+
+def turn_to_leader(comparison: Comparison, leading: Comparison | None = None) -> Comparison:
+    """Return a comparison from the view of the learner with the greater values, so that its difference is above 0.
+
+    The first is then the better one, or the one that is ahead; where less is better, it is the other one. With
+    `leading`, that comparison of the same pair decides.
+
+    Examples
+    --------
+    >>> from streamgauge.significance import mcnemar
+    >>> turned = turn_to_leader(mcnemar(5, 20, 100))
+    >>> turned.first, turned.difference, turned.better == mcnemar(5, 20, 100).better
+    ('the second', 0.15, True)
+    """
+    leading = comparison if leading is None else leading
+    if (leading.direction or leading.difference or 0.0) >= 0:
+        return comparison
+    interval, such_streams = comparison.interval, comparison.such_streams
+    return replace(
+        comparison,
+        first=comparison.second,
+        second=comparison.first,
+        direction=-comparison.direction,
+        difference=None if comparison.difference is None else -comparison.difference,
+        interval=None if interval is None else _turn(interval),
+        such_streams=None if such_streams is None else replace(such_streams, interval=_turn(such_streams.interval)),
+        values=None if comparison.values is None else (comparison.values[1], comparison.values[0]),
+    )
+
+
+def _turn(interval: tuple[float, float]) -> tuple[float, float]:
+    return -interval[1], -interval[0]
 
 
 def find_shared_unit(comparisons: Sequence[Comparison]) -> str | None:

@@ -64,7 +64,9 @@ def build_p_matrix(source: Ranking | Sequence[Comparison]) -> PMatrix:
         measure, alpha = source[0].measure, source[0].alpha
         tests = [pair[0] for pair in group_by_pair(source) if pair[0].measure == measure]
         pairs = [(test.first, test.second, test.p_value) for test in tests]
-        learners = tuple(dict.fromkeys(name for first, second, _ in pairs for name in (first, second)))
+        learners = tuple(
+            dict.fromkeys(name for test in source if test.measure == measure for name in (test.first, test.second))
+        )
         title = f"p-values in {measure}"
     else:
         msg = "there are no pairs of learners with p-values to show"

@@ -150,7 +150,8 @@ def _has_panel(view: JournalReader, panel: Panel) -> bool:
     layout = view.layout
     if panel.kind == "measure":
         return panel.name in layout.measures and panel.forgetting in layout.forgettings
-    return panel.kind == "cost" or (panel.name, panel.second_learner) in layout.pairs
+    names = {panel.name, panel.second_learner}
+    return panel.kind == "cost" or any(names == set(pair) for pair in layout.pairs)
 
 
 def _find_new_alarms(view: JournalReader, position: _Position, n_rows: int) -> dict[str, Any]:

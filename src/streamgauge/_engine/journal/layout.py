@@ -158,6 +158,8 @@ class Layout:
 
     def pair(self, records: Columns, first: str, second: str) -> Columns:
         """Return the difference of two learners and the ends of its interval, float64 [n, 3]; NaN if unknown."""
+        if (second, first) in self.pairs:
+            return -self.pair(records, second, first)[:, [0, 2, 1]]
         if (first, second) not in self.pairs:
             return np.full((len(records), 3), np.nan)
         start = 3 * self.pairs.index((first, second))

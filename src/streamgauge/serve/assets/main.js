@@ -183,7 +183,8 @@ const updateRuns = () => showRuns(state, { onOnly: (id) => select([id]), onToggl
 // ---- selecting
 
 const toggleIn = (list, name) => (list.includes(name) ? list.splice(list.indexOf(name), 1) : list.push(name));
-const isDrawn = (verdict) => state.pairs.some(([a, b]) => a === verdict.first && b === verdict.second);
+const isPairOf = (verdict, [a, b]) => (a === verdict.first && b === verdict.second) || (a === verdict.second && b === verdict.first);
+const isDrawn = (verdict) => state.pairs.some((pair) => isPairOf(verdict, pair));
 
 function toggleLearner(name) {
   if (!state.hidden.delete(name)) state.hidden.add(name);
@@ -191,7 +192,7 @@ function toggleLearner(name) {
 }
 
 function togglePair(_, verdict) {
-  if (isDrawn(verdict)) state.pairs = state.pairs.filter(([a, b]) => a !== verdict.first || b !== verdict.second);
+  if (isDrawn(verdict)) state.pairs = state.pairs.filter((pair) => !isPairOf(verdict, pair));
   else state.pairs = [...state.pairs, [verdict.first, verdict.second]].slice(-4);
   load();
 }

@@ -11,6 +11,13 @@ const findOutcome = (verdict, learner) => {
   return verdict.outcome;
 };
 
+// Shows a pair from the view of the learner that is ahead, so that no difference is below zero.
+const turnToLeader = (verdict) => (verdict.difference < 0 ? {
+  ...verdict, first: verdict.second, second: verdict.first, difference: -verdict.difference,
+  interval: verdict.interval && verdict.interval.map((end) => -end).reverse(),
+  outcome: { first: "second", second: "first" }[verdict.outcome] ?? verdict.outcome,
+} : verdict);
+
 function makeMatrix(learners, verdicts, onPair) {
   const byPair = new Map(verdicts.flatMap((v) => [[`${v.first}\0${v.second}`, v], [`${v.second}\0${v.first}`, v]]));
   const makeCell = (first, second) => {
@@ -53,7 +60,7 @@ function makeCard(verdict, { onPair, drawn }) {
 export function showVerdicts(runs, all, hooks) {
   const parts = runs.filter(({ details }) => details.verdicts?.length).map(({ details }) => {
     const rank = (v) => ({ first: 0, second: 0, equivalent: 1 }[v.outcome] ?? 2);
-    const verdicts = [...details.verdicts].sort((a, b) => rank(a) - rank(b) || Math.abs(b.difference ?? 0) - Math.abs(a.difference ?? 0));
+    const verdicts = details.verdicts.map(turnToLeader).sort((a, b) => rank(a) - rank(b) || Math.abs(b.difference ?? 0) - Math.abs(a.difference ?? 0));
     const decided = verdicts.filter((v) => v.outcome !== "undecided").length;
     const shown = all.has(details.id) ? verdicts : verdicts.slice(0, FEW);
     const more = verdicts.length > FEW && make("button", { type: "button", "data-key": `all ${details.id}`, "aria-expanded": String(all.has(details.id)), onclick: () => hooks.onAll(details.id) },
