@@ -3,8 +3,20 @@
 Rates are in [0, 1]; classes and nominal values are codes from 0; rows are counted from 0.
 """
 
+from streamgauge.records.blocks import BlockLayout, BlockTallies, CellBlocks
 from streamgauge.records.history import Confusions, Differences, LabelCounts
-from streamgauge.records.readings import Alarm, Failure, Feedback, Outcome, PairSums, Reading, Resources, Trace, Verdict
+from streamgauge.records.readings import (
+    Alarm,
+    EarlierVerdict,
+    Failure,
+    Feedback,
+    Outcome,
+    PairSums,
+    Reading,
+    Resources,
+    Trace,
+    Verdict,
+)
 from streamgauge.records.rows import (
     ABSTAINED,
     DRIFT,
@@ -21,7 +33,7 @@ from streamgauge.records.rows import (
     Step,
 )
 from streamgauge.records.run_data import Final, RunData, list_readings, select_best
-from streamgauge.records.tally import STATISTICS, Tallies, Tally, sum_classes
+from streamgauge.records.tally import STATISTICS, ScoredRows, Tallies, Tally, sum_classes
 
 __all__ = [
     "ABSTAINED",
@@ -36,9 +48,13 @@ __all__ = [
     "Arrivals",
     "Attribute",
     "Batch",
+    "BlockLayout",
+    "BlockTallies",
+    "CellBlocks",
     "Confusions",
     "Differences",
     "Drift",
+    "EarlierVerdict",
     "Failure",
     "Feedback",
     "Final",
@@ -49,6 +65,7 @@ __all__ = [
     "Resources",
     "RunData",
     "Schema",
+    "ScoredRows",
     "Step",
     "Tallies",
     "Tally",

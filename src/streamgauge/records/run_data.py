@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge.records.blocks import BlockTallies
 from streamgauge.records.history import Confusions, Differences, LabelCounts
 from streamgauge.records.readings import Alarm, Failure, Feedback, PairSums, Reading, Resources, Verdict
 from streamgauge.records.rows import Drift
@@ -95,6 +96,10 @@ class RunData:
         Confusion matrices along the run; None if they were not kept.
     differences
         The differences of all pairs along the run; None without a live test.
+    blocks
+        The tallies of blocks of rows, from which any measure is tested; None if there is one learner.
+    own_measures
+        The measures of the run by name, while it is in memory; they are not saved.
 
     Examples
     --------
@@ -123,6 +128,11 @@ class RunData:
     labels: LabelCounts | None = None
     confusions: Confusions | None = None
     differences: Differences | None = None
+    blocks: BlockTallies | None = None
+    own_measures: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "own_measures": {}}  # functions of users cannot always be pickled
 
     @property
     def n_folds(self) -> int:

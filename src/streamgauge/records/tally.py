@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 
-__all__ = ["STATISTICS", "Tallies", "Tally", "sum_classes"]
+__all__ = ["STATISTICS", "ScoredRows", "Tallies", "Tally", "sum_classes"]
 
 STATISTICS = ("squared_weight", "log_loss", "brier", "calibration", "ranks")
-"""What a tally holds beyond counts if a measure needs it."""
+"""What a tally holds beyond counts if a measure needs it. Some forgettings also keep the ``rows`` themselves."""
 
 Column = NDArray[np.float64]
 
@@ -39,6 +39,40 @@ def sum_classes(values: Column) -> Column:
 
 
 @dataclass(frozen=True)
+class ScoredRows:
+    """The rows that a tally covers, oldest first, for measures that cannot be computed from sums.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        Class codes, int32 [n]; `y_pred` may be `ABSTAINED`.
+    votes
+        Votes for the classes, float64 [n, c].
+    weight
+        Instance weights, float64 [n]; None means 1 for all.
+
+    Examples
+    --------
+    >>> codes = np.array([0, 1], dtype=np.int32)
+    >>> ScoredRows(codes, codes, np.array([[3.0, 1.0], [0.0, 0.0]])).shares.tolist()
+    [[0.75, 0.25], [0.5, 0.5]]
+    """
+
+    y_true: NDArray[np.int32]
+    y_pred: NDArray[np.int32]
+    votes: Column
+    weight: Column | None = None
+
+    @property
+    def shares(self) -> Column:
+        """The votes of each row as shares of their sum; equal shares if there are no votes."""
+        # added in the order of the classes, as native code does, so that rows are tied in both or in neither
+        total = np.cumsum(self.votes, axis=1)[:, -1:]
+        equal = np.full_like(self.votes, 1.0 / self.votes.shape[1])
+        return np.divide(self.votes, total, out=equal, where=total > 0.0)
+
+
+@dataclass(frozen=True)
 class Tally:
     """The counts that measures are computed from, weighted, and faded or windowed by a forgetting.
 
@@ -61,6 +95,8 @@ class Tally:
     ranks
         How votes rank rows of a class (second axis) and another (third axis), float64 [3, c, c]: areas under ROC
         curves, shares of tied pairs, average precisions; on the diagonals those of a class against all others.
+    rows
+        The rows that it covers, one by one.
 
     Examples
     --------
@@ -79,6 +115,7 @@ class Tally:
     brier: float | None = None
     calibration: Column | None = None
     ranks: Column | None = None
+    rows: ScoredRows | None = None
 
     @cached_property
     def total(self) -> float:
@@ -132,6 +169,7 @@ class Tallies(Sequence[Tally]):
     brier: Column | None = None
     calibration: Column | None = None
     ranks: Column | None = None
+    rows: NDArray[np.object_] | None = None
 
     @classmethod
     def stack(cls, tallies: Iterable[Tally]) -> "Tallies":
@@ -162,6 +200,11 @@ class Tallies(Sequence[Tally]):
             return Tallies(*(None if column is None else column[index] for column in columns))  # type: ignore[arg-type]
         values = [None if column is None else column[index] for column in columns]
         return Tally(*(part.item() if isinstance(part, np.generic) else part for part in values))  # type: ignore[arg-type]
+
+    def select(self, indices: NDArray[np.intp]) -> "Tallies":
+        """Return some of the tallies."""
+        columns = [getattr(self, part.name) for part in fields(self)]
+        return Tallies(*(None if column is None else column[indices] for column in columns))  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[Tally]:
         return (self[index] for index in range(len(self)))

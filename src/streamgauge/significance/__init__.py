@@ -2,7 +2,7 @@
 
 from streamgauge.records import Verdict
 from streamgauge.significance.bayesian import Posterior, bayesian_sign, correlated_t, signed_rank
-from streamgauge.significance.compare import compare, compare_all, list_tests
+from streamgauge.significance.compare import check_test, compare, compare_all, list_tests
 from streamgauge.significance.comparison import (
     MODELS,
     SEEDS,
@@ -39,7 +39,8 @@ from streamgauge.significance.rank_tests import (
     ranks_of,
 )
 from streamgauge.significance.ranking import POST_HOCS, RankedPair, Ranking, diagram_text, rank, rank_table
-from streamgauge.significance.row_tests import mcnemar, two_way_t
+from streamgauge.significance.row_tests import mcnemar
+from streamgauge.significance.two_way import LeftOut, two_way_t
 
 __all__ = [
     "MODELS",
@@ -55,6 +56,7 @@ __all__ = [
     "Friedman",
     "GroupSequentialSignFlip",
     "InterimAnalysis",
+    "LeftOut",
     "LiveTest",
     "Monitor",
     "PairWatch",
@@ -67,6 +69,7 @@ __all__ = [
     "asymptotic_radius",
     "bayesian_sign",
     "benjamini_hochberg",
+    "check_test",
     "compare",
     "compare_all",
     "corrected_t",

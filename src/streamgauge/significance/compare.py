@@ -1,24 +1,31 @@
-"""Tests between learners after a run: the recommended one, or one chosen by name."""
+"""Tests between learners after a run: the two-way test of any measure, or one chosen by name."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.records import PairSums, RunData
-from streamgauge.significance.comparison import SEEDS, TESTS, Comparison, SignificanceTest
+from streamgauge.measures import OverTallies, describe_measure
+from streamgauge.measures import measure as find_measure
+from streamgauge.protocols import Measure
+from streamgauge.records import PairSums, RunData, Schema
+from streamgauge.significance.comparison import SEEDS, TESTS, Comparison, SignificanceTest, find_test
 from streamgauge.significance.fold_tests import RESAMPLING_SCHEMES, held_out_ratio
+from streamgauge.significance.two_way import MIN_BLOCKS, LeftOut, leave_blocks_out
 
-__all__ = ["choose_forgetting", "compare", "compare_all", "list_tests"]
+__all__ = ["check_test", "choose_forgetting", "compare", "compare_all", "list_tests"]
 
 ACCURACY = "accuracy"
-"""The measure whose sums over rows are recorded, so that it can be tested over rows."""
+"""The measure that tests over the rows of one fold compare."""
 
-FOLD_BASES = ("folds", "resampled folds")
-ROW_BASES = ("folds and rows", "rows of one fold")
+BASES = ("folds and rows", "folds", "resampled folds", "rows of one fold")
 LANDMARK = "Landmark()"
+
+WINDOWS_OF_BLOCK = 10
+"""The least number of windows in a block of readings, so that neighbouring blocks hardly depend on each other."""
 
 
 def list_tests() -> tuple[str, ...]:
@@ -26,10 +33,39 @@ def list_tests() -> tuple[str, ...]:
 
     Examples
     --------
-    >>> list_tests()
-    ('corrected_t', 'mcnemar', 'sign', 'sign_flip', 'two_way_t', 'wilcoxon')
+    >>> list_tests()[:3]
+    ('corrected_t', 'mcnemar', 'mcnemar_corrected')
     """
-    return tuple(sorted(name for name, test in TESTS.items() if test.over in FOLD_BASES + ROW_BASES))
+    return tuple(sorted(name for name, test in TESTS.items() if test.over in BASES))
+
+
+def check_test(name: str | None, n_folds: int) -> SignificanceTest:
+    """Return the test of a name, by default the two-way t; raise if it cannot run with a number of folds.
+
+    Examples
+    --------
+    >>> check_test("sign_test", 10).name
+    'sign'
+    >>> check_test("wilcoxon", 1)
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: wilcoxon compares folds, and there is one: evaluate with several, such as \
+Bootstrap(10), or choose two_way_t
+    """
+    test = find_test(name or "two_way_t", list_tests())
+    if n_folds == 1 and test.over in ("folds", "resampled folds"):
+        msg = (
+            f"{test.name} compares folds, and there is one: evaluate with several, such as Bootstrap(10), or choose"
+            " two_way_t"
+        )
+        raise StreamgaugeError(msg)
+    if 1 < n_folds < test.least_folds:
+        msg = (
+            f"{test.name} needs at least {test.least_folds} folds, or one, not {n_folds}: evaluate with more, such as"
+            " Bootstrap(10)"
+        )
+        raise StreamgaugeError(msg)
+    return test
 
 
 def compare(
@@ -39,16 +75,15 @@ def compare(
     *,
     test: str | None = None,
     alpha: float = 0.05,
-    measure: str | None = None,
+    measure: str | Measure | Callable[..., float] | None = None,
     forgetting: str | None = None,
 ) -> Comparison:
-    """Test whether one of two learners is better, after a run.
+    """Test whether one of two learners is better, after a run, in any measure.
 
-    Unless `test` names one, the recommended test is used: the two-way t if all folds scored the same rows, the exact
-    Wilcoxon over folds if they did not or `measure` is not the accuracy, McNemar if there is one fold.
-    `Comparison.reason` says which and why.
-
-    Tests over folds use the last reading of each fold: one number per fold, never overlapping windows.
+    Unless `test` names another, this is the two-way t: with the luck of seeds and folds, and that of rows. It answers
+    two questions, with an interval each: whether one is better on this stream, given what was learnt from it, and
+    (`Comparison.such_streams`) whether it is for other streams of the same source. With one fold it compares these two
+    trained models. Tests over folds or rows alone leave some of this luck out, and say which.
 
     Parameters
     ----------
@@ -61,46 +96,42 @@ def compare(
     alpha
         The level.
     measure
-        What to compare; tests over rows support only the accuracy. None for the accuracy if it was measured, else for
-        the first measure of the run, or for the accuracy after all if that cannot be tested; `Comparison.warnings`
-        then explains why.
+        What to compare: any measure of the run, or any that can be computed from counts; McNemar's test supports only
+        the accuracy. None for the accuracy if it was measured, else for the first measure of the run, or for the
+        accuracy after all if that cannot be tested; `Comparison.warnings` then explains why.
     forgetting
-        The name of the forgetting whose readings to use. By default ``Landmark()``, or the only one; the accuracy is
-        then that of all rows with equal weight.
+        The name of the forgetting whose readings to use: the two-way t then tests their mean along the run. None for
+        all rows with equal weight.
 
     Examples
     --------
-    >>> ones = np.array([100, 100])
-    >>> pair = PairSums("tree", "bayes", 100, ones, np.array([20, 21]), np.array([2, 1]), 3.9, True)
-    >>> outcome = compare(RunData.from_readings((), (pair,), n_rows=100))
-    >>> outcome.better, outcome.test
-    ('tree', 'two_way_t')
+    >>> import streamgauge as sg
+    >>> learners = [sg.NaiveBayes(), sg.MajorityClass()]
+    >>> results = sg.evaluate(sg.SEA(n_rows=2000), learners, scheme=sg.Bootstrap(5), measures="kappa")
+    >>> outcome = compare(results)
+    >>> outcome.better, outcome.test, outcome.measure, outcome.question
+    ('NaiveBayes', 'two_way_t', 'kappa', 'on this stream')
+    >>> compare(results, measure="f1[1]").such_streams.question
+    'for such streams'
     """
     pair = _find_pair(results, first, second)
-    if test is not None and test not in list_tests():
-        raise unknown_name(kind="test", name=test, known=list_tests())
-    measure, doubts = (measure, []) if measure else _choose_measure(results, pair, test, forgetting)
-    over_rows = measure == ACCURACY and forgetting is None
-    name, reason = (test, "chosen explicitly") if test else _recommend(pair, measure, alpha, over_rows=over_rows)
-    if TESTS[name].over in FOLD_BASES:
-        differences = _count_differences(pair) if over_rows else _read_differences(results, pair, measure, forgetting)
-        outcome = _run_over_folds(TESTS[name], differences, results, alpha)
-    elif over_rows:
-        outcome = _run_over_rows(TESTS[name], pair, alpha)
+    chosen = check_test(test, pair.n_folds)
+    if measure is None:
+        outcome, known = _compare_default(results, pair, chosen, forgetting, alpha)
     else:
-        known = ", ".join(other for other in list_tests() if TESTS[other].over in FOLD_BASES)
-        msg = f"{name} compares the accuracy over all rows; for {measure} use one of {known}"
-        raise StreamgaugeError(msg)
+        known = _find_measure(results, measure)
+        outcome = _run(chosen, results, pair, known, forgetting, alpha)
+    facts = describe_measure(known)
     return replace(
         outcome,
         first=pair.first,
         second=pair.second,
-        measure=measure,
-        greater_is_better=results.greater_is_better(measure),
-        unit=results.unit(measure),
-        reason=reason,
-        forgetting=LANDMARK if over_rows else choose_forgetting(results.forgettings, forgetting),
-        warnings=(*outcome.warnings, *doubts, *_list_warnings(results, pair, outcome)),
+        measure=known.name,
+        greater_is_better=bool(facts["greater_is_better"]),
+        unit=str(facts["unit"]),
+        reason="chosen explicitly" if test else "it takes in the luck of folds, seeds and rows",
+        forgetting=forgetting or LANDMARK,
+        warnings=(*outcome.warnings, *_list_warnings(results, pair, outcome)),
     )
 
 
@@ -109,7 +140,7 @@ def compare_all(
     *,
     test: str | None = None,
     alpha: float = 0.05,
-    measure: str | None = None,
+    measure: str | Measure | Callable[..., float] | None = None,
     forgetting: str | None = None,
 ) -> tuple[Comparison, ...]:
     """Test every pair of learners with `compare`, in the order of the learners.
@@ -179,36 +210,143 @@ def _explain_missing(results: RunData, name: str, names: list[str]) -> Streamgau
     return unknown_name(kind="learner", name=name, known=names)
 
 
-def _choose_measure(
-    results: RunData, pair: PairSums, test: str | None, forgetting: str | None
-) -> tuple[str, list[str]]:
-    """Return the measure to test by default, and a warning if it is not the measured one."""
+def _find_measure(results: RunData, wanted: str | Measure | Callable[..., float]) -> Measure:
+    """Return a measure of the run, or any other by name."""
+    if isinstance(wanted, str) and wanted in results.own_measures:
+        own: Measure = results.own_measures[wanted]
+        return own
+    try:
+        known = find_measure(wanted)
+    except StreamgaugeError as error:
+        if wanted in results.measures:  # one of a user, in saved results
+            return _ReadMeasure(str(wanted), results)
+        raise error from None
+    return known.bind(Schema((), _list_classes(results))) if isinstance(known, OverTallies) else known
+
+
+class _ReadMeasure:
+    """A measure whose function is not known, with the readings that were saved."""
+
+    def __init__(self, name: str, results: RunData) -> None:
+        self.name, self.greater_is_better, self.unit = name, results.greater_is_better(name), results.unit(name)
+
+    def __call__(self, _: object) -> float:
+        msg = f"the function of {self.name} is not known here: pass it as measure=..., or choose a test over folds"
+        raise StreamgaugeError(msg)
+
+
+def _list_classes(results: RunData) -> tuple[str, ...]:
+    record = results.labels or results.confusions
+    if record is not None:
+        return record.classes
+    return () if results.blocks is None else tuple(map(str, range(results.blocks.layout.n_classes)))
+
+
+def _compare_default(
+    results: RunData, pair: PairSums, test: SignificanceTest, forgetting: str | None, alpha: float
+) -> tuple[Comparison, Measure]:
+    """Compare by the accuracy if it was measured, else by the first measure, or the accuracy after all."""
+    accuracy = find_measure(ACCURACY)
     if ACCURACY in results.measures or not results.measures:
-        return ACCURACY, []
-    first, reason = results.measures[0], ""
-    if test is not None and TESTS[test].over not in FOLD_BASES:
-        reason = f"{test} supports no other measure"
-    elif test is None and pair.n_folds == 1:
-        reason = "with one fold, rows are compared"
+        return _run(test, results, pair, accuracy, forgetting, alpha), accuracy
+    known = _find_measure(results, results.measures[0])
+    try:
+        return _run(test, results, pair, known, forgetting, alpha), known
+    except StreamgaugeError as error:
+        outcome = _run(test, results, pair, accuracy, None, alpha)
+        doubt = f"accuracy was tested instead of {known.name}: {error}"
+        return replace(outcome, warnings=(*outcome.warnings, doubt)), accuracy
+
+
+def _run(
+    test: SignificanceTest, results: RunData, pair: PairSums, measure: Measure, forgetting: str | None, alpha: float
+) -> Comparison:
+    over_rows = measure.name == ACCURACY and forgetting is None
+    if test.over == "folds and rows":
+        return _run_two_way(test, results, pair, measure, forgetting, alpha)
+    if test.over == "rows of one fold":
+        if over_rows:
+            return _run_over_rows(test, pair, alpha)
+        msg = f"{test.name} compares the accuracy over all rows; for {measure.name} use two_way_t"
+        raise StreamgaugeError(msg)
+    differences = _count_differences(pair) if over_rows else _read_differences(results, pair, measure.name, forgetting)
+    return _run_over_folds(test, differences, results, alpha)
+
+
+def _run_two_way(
+    test: SignificanceTest, results: RunData, pair: PairSums, measure: Measure, forgetting: str | None, alpha: float
+) -> Comparison:
+    if forgetting is not None:
+        values, notes = _leave_readings_out(results, pair, measure.name, forgetting)
+    elif results.blocks is None:
+        msg = (
+            "these results hold no tallies of blocks of rows, which the two-way t needs: evaluate the learners in one"
+            " run, or choose a test over folds by name"
+        )
+        raise StreamgaugeError(msg)
     else:
-        try:
-            _read_differences(results, pair, first, forgetting)
-        except StreamgaugeError as error:
-            reason = str(error)
-    return (ACCURACY, [f"accuracy was tested instead of {first}: {reason}"]) if reason else (first, [])
+        indices = [results.learners.index(name) for name in (pair.first, pair.second)]
+        values, notes = leave_blocks_out(
+            results.blocks.select_learners(indices),
+            measure,
+            (pair.first, pair.second),
+            _list_classes(results),
+            pooled=_find_scheme(results).get("test") == "held_out" and pair.n_folds > 1,
+        )
+    outcome = test.run(values, scheme=str(_find_scheme(results).get("name", "")), alpha=alpha)
+    if values.pooled:
+        notes = (*notes, "folds scored different rows, so their tallies were added: the difference is of all rows")
+    if outcome.such_streams is not None and outcome.such_streams.note:
+        notes = (*notes, f"for such streams: {outcome.such_streams.note}")
+    return replace(outcome, warnings=(*outcome.warnings, *notes))
 
 
-def _recommend(pair: PairSums, measure: str, alpha: float, *, over_rows: bool) -> tuple[str, str]:
-    """Return the name of the recommended test and the reason."""
-    if not over_rows:
-        return "wilcoxon", f"{measure} is one number per fold, so folds are compared"
-    if pair.n_folds == 1:
-        return "mcnemar", "there is one fold, so only its rows can be compared"
-    if pair.crossed:
-        return "two_way_t", "every fold scored every row, so the variance of both seeds and rows can be estimated"
-    if 2.0 ** (1 - pair.n_folds) <= alpha:
-        return "wilcoxon", "the folds scored different rows, so folds are compared"
-    return "two_way_t", "the folds scored different rows and are too few for an exact test"
+def _leave_readings_out(
+    results: RunData, pair: PairSums, measure: str, forgetting: str
+) -> tuple[LeftOut, tuple[str, ...]]:
+    """Return the mean of the readings along the run, and without each block of them."""
+    if measure not in results.measures:
+        raise unknown_name(kind="measure", name=measure, known=results.measures)
+    choose_forgetting(results.forgettings, forgetting)
+    length = _find_window(forgetting)
+    values = np.stack([results.curve(learner, measure, forgetting) for learner in (pair.first, pair.second)])
+    defined = np.isfinite(values).all(axis=(0, 2)) & (results.rows >= length)
+    rows, values = results.rows[defined], values[:, defined]
+    n_blocks = 0 if len(rows) == 0 else min(40, int((rows[-1] - rows[0]) // (WINDOWS_OF_BLOCK * length)))
+    if n_blocks < MIN_BLOCKS:
+        msg = (
+            f"the mean of {measure} under {forgetting} needs at least {MIN_BLOCKS} blocks of {WINDOWS_OF_BLOCK} windows"
+            f" ({MIN_BLOCKS * WINDOWS_OF_BLOCK * length:,.0f} rows): evaluate more rows, or compare over all rows with"
+            " forgetting=None"
+        )
+        raise StreamgaugeError(msg)
+    block = np.minimum((rows - rows[0]) * n_blocks // max(int(rows[-1] - rows[0]), 1), n_blocks - 1)
+    starts = np.searchsorted(block, np.arange(n_blocks))
+    sums = np.add.reduceat(values, starts, axis=1)  # [2, blocks, folds]
+    counts = np.diff(starts, append=len(rows))[:, None]
+    without = (sums.sum(axis=1, keepdims=True) - sums) / (len(rows) - counts)
+    note = f"the difference is that of the mean of {len(rows):,} readings along the run"
+    return LeftOut(values.mean(axis=1), np.moveaxis(without, 1, 2)), (note,)
+
+
+def _find_window(forgetting: str) -> float:
+    """Return how many rows a reading covers."""
+    number = r"([0-9.e+-]+)"
+    for pattern, length in (
+        (rf"(?:Window|Tumbling)\((?:width=)?{number}", lambda width: width),
+        (rf"Fading\((?:factor=)?{number}", lambda factor: 1.0 / max(1.0 - factor, 1e-12)),
+        (rf"EWMA\((?:alpha=)?{number}", lambda weight: 1.0 / weight),
+    ):
+        match = re.match(pattern, forgetting)
+        if match:
+            return float(length(float(match[1])))
+    msg = f"readings under {forgetting} cover no fixed number of rows: compare over all rows with forgetting=None"
+    raise StreamgaugeError(msg)
+
+
+def _find_scheme(results: RunData) -> Mapping[str, object]:
+    scheme = results.description.get("scheme")
+    return scheme if isinstance(scheme, Mapping) else {}
 
 
 def _run_over_folds(
@@ -220,8 +358,6 @@ def _run_over_folds(
 
 
 def _run_over_rows(test: SignificanceTest, pair: PairSums, alpha: float) -> Comparison:
-    if test.over == "folds and rows":
-        return test.run(pair, alpha=alpha)
     # One fold only: the others would count the same rows again.
     outcome = test.run(int(pair.only_first[0]), int(pair.only_second[0]), int(pair.n_scored[0]), alpha=alpha)
     warnings = [
@@ -253,8 +389,7 @@ def _read_differences(results: RunData, pair: PairSums, measure: str, forgetting
 
 
 def _find_held_out_ratio(results: RunData, test: str, n_folds: int) -> float:
-    scheme = results.description.get("scheme")
-    name = str(scheme.get("name", "")) if isinstance(scheme, Mapping) else ""
+    name = str(_find_scheme(results).get("name", ""))
     kind = next((kind for kind in RESAMPLING_SCHEMES if kind in name), None)
     if kind is None:
         schemes = ", ".join(RESAMPLING_SCHEMES)
@@ -270,7 +405,7 @@ def _list_warnings(results: RunData, pair: PairSums, outcome: Comparison) -> lis
     if outcome.null == SEEDS and shared and seedless:
         warnings.append(
             "both learners are deterministic and the folds share their rows, so folds differ by resampling alone and"
-            " this p-value is far too small: use two_way_t with folds that test all rows"
+            " this p-value is far too small: use two_way_t"
         )
     if not results.complete:
         warnings.append(f"the run was cut short after {results.n_rows:,} rows")

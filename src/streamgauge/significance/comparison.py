@@ -219,7 +219,8 @@ the rows, which the folds share.
             text = f"{ahead} is better than {behind}{by}{measure}{question} ({evidence})."
         else:
             lead = f"; {ahead} is ahead{by}" if self.difference else ""
-            text = f"No difference{measure} can be claimed between {self.first} and {self.second}{question}{lead} ({evidence})."
+            between = f"between {self.first} and {self.second}"
+            text = f"No difference{measure} can be claimed {between}{question}{lead} ({evidence})."
         if self.null in LEFT_OUT:
             text = f"{text} {LEFT_OUT[self.null]}"
         if self.such_streams is not None:

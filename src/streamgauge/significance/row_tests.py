@@ -1,8 +1,7 @@
-"""Tests over rows: they account for the variance of rows, and the two-way t for that of folds as well."""
+"""Tests over rows, and the variance of a difference of accuracies over folds and rows."""
 
 import math
 from functools import cache
-from statistics import mean, variance
 from typing import Literal, get_args
 
 import numpy as np
@@ -12,10 +11,9 @@ from streamgauge import _native
 from streamgauge._format.numbers import format_ratio
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between, unknown_name
 from streamgauge.records import PairSums
-from streamgauge.significance.comparison import THIS_STREAM, MODELS, SEEDS, Comparison, significance_test
-from streamgauge.significance.fold_tests import ALL_EQUAL
+from streamgauge.significance.comparison import MODELS, Comparison, significance_test
 
-__all__ = ["combine_variances", "compute_variance_parts", "estimate_two_way", "mcnemar", "two_way_t"]
+__all__ = ["combine_variances", "compute_variance_parts", "estimate_two_way", "mcnemar"]
 
 MIN_BLOCKS = 30
 """The variance over fewer blocks of rows is too noisy to use."""
@@ -25,44 +23,21 @@ FEW_DISCORDANT = 25
 
 Variant = Literal["auto", "chi_square", "corrected", "exact", "mid_p"]
 
-
-@significance_test("two_way_t", title="two-way t", over="folds and rows")
-def two_way_t(pair: PairSums, *, alpha: float = 0.05) -> Comparison:
-    """Test the mean difference over folds x rows, with the variance of both the seeds and the rows.
-
-    With D the mean of all ``d[i, t]``, the variance of D is ``max(f + r - b, f, r)``: f is the variance of the fold
-    means divided by k, r that of the row means divided by n, b that of all differences divided by ``k n`` (which f and
-    r both contain). The statistic is ``D / sqrt(variance)``, a t with ``k - 1`` degrees of freedom. If f and r are 0,
-    the variance is b.
-
-    If errors are autocorrelated, r is computed over blocks of rows, and a warning of the outcome reports it. If the
-    folds did not score the same rows, the test is a paired t over folds.
-
-    Parameters
-    ----------
-    pair
-        The sums of the two learners.
-    alpha
-        The level; the interval has confidence ``1 - alpha``.
-
-    Examples
-    --------
-    >>> scored = np.array([8, 8, 8, 8])
-    >>> pair = PairSums("a", "b", 8, scored, np.array([3, 3, 3, 3]), np.array([1, 0, 1, 1]), 2.4375, True)
-    >>> outcome = two_way_t(pair)
-    >>> outcome.difference, round(outcome.statistic, 4), round(outcome.p_value, 4)
-    (0.28125, 1.6749, 0.1926)
-    """
-    require_between("alpha", alpha, 0.0, 1.0)
-    _require_enough(pair)
-    if pair.crossed:
-        return _build_comparison(pair, *estimate_two_way(pair), alpha)
-    differences = pair.fold_differences.tolist()
-    return _build_comparison(pair, mean(differences), variance(differences) / pair.n_folds, (), alpha)
+VARIANT_TITLES: dict[Variant, str] = {
+    "corrected": "McNemar with continuity correction",
+    "exact": "exact McNemar",
+    "mid_p": "mid-p McNemar",
+}
+"""The variants of McNemar's test that have a name of their own, and their names in prose."""
 
 
 def estimate_two_way(pair: PairSums) -> tuple[float, float, tuple[str, ...]]:
-    """Return the mean difference over folds x rows, its variance as in `two_way_t`, and warnings.
+    """Return the mean difference of the accuracies over folds x rows, its variance, and warnings.
+
+    With D the mean of all ``d[i, t]``, the variance of D is ``max(f + r - b, f, r)``: f is the variance of the fold
+    means divided by k, r that of the row means divided by n, b that of all differences divided by ``k n`` (which f and
+    r both contain). If f and r are 0, the variance is b. If errors are autocorrelated, r is computed over blocks of
+    rows, and a warning reports it. This is `two_way_t` for independent rows, from sums that live verdicts can keep.
 
     Examples
     --------
@@ -149,8 +124,10 @@ def mcnemar(
 ) -> Comparison:
     """Test whether two trained models are right equally often, from the rows that only one of them got right.
 
-    The statistic is ``sign(a - b) (a - b)^2 / (a + b)``, a signed chi-square with 1 degree of freedom. The rows must
-    be those of one fold: a row tested in many folds is still one observation.
+    The statistic is ``sign(a - b) (a - b)^2 / (a + b)``, a signed chi-square with 1 degree of freedom. As in the
+    papers, a is the number of rows that the first got wrong and the second right, b the opposite: it is above 0 where
+    the first is worse, as the Q statistic is. The rows must be those of one fold: a row tested in many folds is still
+    one observation.
 
     It compares two trained models, not their algorithms. Over a long stream any two models differ, even two of the same
     algorithm: Bifet et al. 2015 found 0.42 to 0.80 of such pairs rejected.
@@ -163,19 +140,22 @@ def mcnemar(
         All rows, for the difference and its interval; None omits these.
     variant
         ``chi_square``; ``corrected`` for continuity; ``exact``, a sign test; ``mid_p``, the exact test minus half the
-        probability of the observation; ``auto``, exact below 25 discordant rows and ``chi_square`` from there on.
+        probability of the observation; ``auto``, exact below 25 discordant rows and ``chi_square`` from there on. In
+        `compare` and ``--test`` they are the tests ``mcnemar_corrected``, ``mcnemar_exact`` and ``mcnemar_mid_p``.
     alpha
         The level.
 
     References
     ----------
-    Q. McNemar, Note on the sampling error of the difference between correlated proportions, Psychometrika 12, 1947.
+    Q. McNemar, Note on the sampling error of the difference between correlated proportions, Psychometrika 12, 1947;
+    J. Gama, R. Sebastião and P. P. Rodrigues, Issues in evaluation of stream learning algorithms, KDD 2009; A. Bifet et
+    al., Efficient online evaluation of big data stream classifiers, KDD 2015.
 
     Examples
     --------
     >>> outcome = mcnemar(60, 40, 1000)
     >>> outcome.statistic, round(outcome.p_value, 4), outcome.difference
-    (4.0, 0.0455, 0.02)
+    (-4.0, 0.0455, 0.02)
     """
     require_between("alpha", alpha, 0.0, 1.0)
     require_at_least("only_first", only_first, 0)
@@ -185,14 +165,15 @@ def mcnemar(
     discordant, excess = only_first + only_second, only_first - only_second
     if n_rows is not None:
         require_at_least("n_rows", n_rows, max(discordant, 1))
+    name = f"mcnemar_{variant}" if variant in VARIANT_TITLES else "mcnemar"
     if variant == "auto":
         variant = "exact" if discordant < FEW_DISCORDANT else "chi_square"
     size = max(abs(excess) - 1, 0) if variant == "corrected" else abs(excess)
     direction = (excess > 0) - (excess < 0)
     total = "" if n_rows is None else f" of {n_rows:,}"
     return Comparison(
-        test="mcnemar",
-        statistic=direction * size**2 / discordant if discordant else 0.0,
+        test=name,
+        statistic=-direction * size**2 / discordant if direction else 0.0,
         p_value=_compute_mcnemar_p(only_first, only_second, size, variant),
         direction=direction,
         difference=None if n_rows is None else excess / n_rows,
@@ -201,6 +182,20 @@ def mcnemar(
         null=MODELS,
         basis=f"{discordant:,} rows that only one got right{total}",
     )
+
+
+def _register_variant(variant: Variant, title: str) -> None:
+    """Register a variant of McNemar's test under a name of its own."""
+
+    def run(only_first: int, only_second: int, n_rows: int | None = None, *, alpha: float = 0.05) -> Comparison:
+        return mcnemar(only_first, only_second, n_rows, variant=variant, alpha=alpha)
+
+    run.__name__ = f"mcnemar_{variant}"
+    significance_test(run.__name__, title=title, over="rows of one fold")(run)
+
+
+for _variant, _title in VARIANT_TITLES.items():
+    _register_variant(_variant, _title)
 
 
 def _compute_mcnemar_p(only_first: int, only_second: int, size: int, variant: Variant) -> float:
@@ -238,31 +233,3 @@ def _require_enough(pair: PairSums) -> None:
         fold = int(pair.n_scored.argmin())
         msg = f"a two-way t needs at least 2 scored rows in each fold; fold {fold} has {fewest}"
         raise StreamgaugeError(msg)
-
-
-def _build_comparison(
-    pair: PairSums, difference: float, spread: float, warnings: tuple[str, ...], alpha: float
-) -> Comparison:
-    from scipy.special import stdtr, stdtrit  # noqa: PLC0415
-
-    freedom = pair.n_folds - 1
-    error = math.sqrt(spread)
-    statistic = difference / error if error > 0.0 else 0.0
-    if error == 0.0 and difference != 0.0:
-        statistic = math.copysign(math.inf, difference)
-        warnings = (*warnings, ALL_EQUAL)
-    reach = float(stdtrit(freedom, 1 - alpha / 2)) * error
-    return Comparison(
-        test="two_way_t" if pair.crossed else "paired_t",
-        statistic=statistic,
-        p_value=2 * float(stdtr(freedom, -abs(statistic))),
-        direction=(difference > 0) - (difference < 0),
-        difference=difference,
-        interval=(difference - reach, difference + reach),
-        alpha=alpha,
-        null=THIS_STREAM if pair.crossed else SEEDS,
-        basis=f"{pair.n_folds} folds x {pair.n_rows:,} rows" if pair.crossed else f"{pair.n_folds} folds",
-        first=pair.first,
-        second=pair.second,
-        warnings=warnings,
-    )

@@ -1,0 +1,348 @@
+"""Tallies of blocks of rows, from which any measure can be tested; see `streamgauge.significance.two_way`.
+
+A run keeps cumulative tallies at the boundaries of at most 40 blocks of consecutive rows. Boundaries are multiples of a
+length that depends on the number of rows alone and doubles as the run proceeds, so that memory stays bounded and
+neither batches nor restarts change a bit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamgauge.errors import StreamgaugeError
+from streamgauge.records.tally import Column, Tallies, sum_classes
+
+__all__ = [
+    "MAX_MATRIX_CLASSES",
+    "MAX_VOTE_BINS",
+    "BlockLayout",
+    "BlockTallies",
+    "CellBlocks",
+    "VoteBins",
+    "align_bins",
+    "find_block_length",
+    "list_boundaries",
+]
+
+MAX_BLOCKS = 40
+"""There are more than half this number of blocks, and at most this number."""
+
+FIRST_LENGTH = 8
+"""The number of rows of a block in a short run."""
+
+MAX_MATRIX_CLASSES = 20
+"""Whole confusion matrices are kept up to this number of classes, else hits, true and predicted weight of a class."""
+
+MAX_VOTE_BINS = 256
+"""The most bins of votes for a class."""
+
+VoteBins = tuple[int, NDArray[np.int64], NDArray[np.float64]]
+"""The votes for one class: how often bins were halved in number, the bins in use, and the weight of the rows of the
+class and of other classes in each, float64 [2, bins]."""
+
+
+def find_block_length(n_rows: int) -> int:
+    """Return the number of rows of a block after some rows.
+
+    Examples
+    --------
+    >>> [find_block_length(n_rows) for n_rows in (100, 320, 321, 10_000)]
+    [8, 8, 16, 256]
+    """
+    length = FIRST_LENGTH
+    while n_rows > MAX_BLOCKS * length:
+        length *= 2
+    return length
+
+
+def list_boundaries(start: int, stop: int, n_rows: int = 0) -> list[int]:
+    """Return the ends of blocks after row `start` and up to row `stop` in a run of `n_rows` rows, if that is known.
+
+    Blocks that would be joined before the end of the run are not begun.
+
+    Examples
+    --------
+    >>> list_boundaries(300, 400), list_boundaries(300, 400, n_rows=1000)
+    ([304, 312, 320, 336, 352, 368, 384, 400], [320, 352, 384])
+    """
+    boundaries: list[int] = []
+    row = start
+    while True:
+        length = find_block_length(max(row + 1, n_rows))
+        row = (row // length + 1) * length
+        if row > stop:
+            return boundaries
+        boundaries.append(row)
+
+
+@dataclass(frozen=True)
+class BlockLayout:
+    """The numbers of a tally in a row, so that they can be added and subtracted.
+
+    Parameters
+    ----------
+    n_classes
+        The number of classes.
+    statistics
+        What is kept beyond counts.
+
+    Examples
+    --------
+    >>> layout = BlockLayout(2, ())
+    >>> from streamgauge.records import Tally
+    >>> tallies = Tallies.stack([Tally(np.array([[4.0, 3.0], [1.0, 2.0]]), np.zeros(2), 7.0, 5.0, 10)])
+    >>> numbers = layout.flatten(tallies)
+    >>> numbers.tolist(), layout.restore(numbers).hits.tolist()
+    ([[4.0, 3.0, 1.0, 2.0, 0.0, 0.0, 7.0, 5.0, 10.0]], [6.0])
+    """
+
+    n_classes: int
+    statistics: tuple[str, ...]
+
+    @property
+    def has_matrices(self) -> bool:
+        """Whether confusion matrices are whole."""
+        return self.n_classes <= MAX_MATRIX_CLASSES
+
+    @property
+    def has_votes(self) -> bool:
+        """Whether votes are kept in bins."""
+        return "ranks" in self.statistics and self.has_matrices
+
+    @cached_property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each part of a tally."""
+        c = self.n_classes
+        counts = {"confusion": (c, c), "abstained": (c,)}
+        shapes: dict[str, tuple[int, ...]] = (
+            counts if self.has_matrices else dict.fromkeys(("right", "support", "predicted"), (c,))
+        )
+        scalars = [statistic for statistic in self.statistics if statistic not in ("calibration", "ranks", "rows")]
+        shapes = {**shapes, **dict.fromkeys(["majority_hits", "no_change_hits", "width", *scalars], ())}
+        return {**shapes, "ranks": (3, c, c)} if self.has_votes else shapes
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers a tally has."""
+        return int(sum(np.prod(shape) for shape in self.shapes.values()))
+
+    def flatten(self, tallies: Tallies) -> NDArray[np.float64]:
+        """Return the numbers of tallies, float64 [tallies, numbers]."""
+        n = len(tallies)
+        return np.concatenate([getattr(tallies, name).reshape(n, -1) for name in self.shapes], axis=1, dtype=np.float64)
+
+    def restore(self, numbers: NDArray[np.float64], ranks: Column | None = None) -> Tallies:
+        """Return the tallies of numbers; `ranks` replaces how votes rank rows, which cannot be added."""
+        parts: dict[str, Column] = {}
+        index = 0
+        for name, shape in self.shapes.items():
+            size = int(np.prod(shape))
+            parts[name] = numbers[:, index : index + size].reshape(len(numbers), *shape)
+            index += size
+        if ranks is not None:
+            parts["ranks"] = ranks
+        parts["width"] = parts["width"].astype(np.int64)
+        return Tallies(**parts) if self.has_matrices else _MarginTallies.of(parts)  # type: ignore[arg-type]
+
+
+class _MarginTallies(Tallies):
+    """Tallies without confusion matrices, for very many classes."""
+
+    @classmethod
+    def of(cls, parts: dict[str, Column]) -> "_MarginTallies":
+        tallies: _MarginTallies = object.__new__(cls)
+        right, support, predicted = (parts.pop(name) for name in ("right", "support", "predicted"))
+        abstained = np.zeros_like(right)  # only their sum is known
+        abstained[:, 0] = sum_classes(support) - sum_classes(predicted)
+        facts = dict.fromkeys(("squared_weight", "log_loss", "brier", "calibration", "ranks"))
+        vars(tallies).update(
+            **{**facts, **parts},
+            right=right,
+            support=support,
+            predicted=predicted,
+            abstained=abstained,
+            false_positives=predicted - right,
+            false_negatives=support - right,
+        )
+        return tallies
+
+    @property
+    def confusion(self) -> Column:  # type: ignore[override]
+        msg = f"whole confusion matrices are kept of at most {MAX_MATRIX_CLASSES} classes"
+        raise StreamgaugeError(msg)
+
+    @property
+    def n_classes(self) -> int:
+        return int(self.right.shape[-1])
+
+
+@dataclass(frozen=True)
+class CellBlocks:
+    """Cumulative tallies of one learner in one fold at some rows.
+
+    Parameters
+    ----------
+    rows
+        The rows, ascending.
+    numbers
+        The tallies by `BlockLayout`, float64 [rows, numbers].
+    votes
+        For each row the votes for each class; empty if they are not kept.
+
+    Examples
+    --------
+    >>> blocks = CellBlocks((8, 16), np.array([[8.0], [16.0]]))
+    >>> len(blocks.rows)
+    2
+    """
+
+    rows: tuple[int, ...]
+    numbers: NDArray[np.float64]
+    votes: tuple[tuple[VoteBins, ...], ...] = ()
+
+    def select(self, indices: Sequence[int]) -> "CellBlocks":
+        """Return the tallies at some of the rows."""
+        votes = tuple(self.votes[index] for index in indices) if self.votes else ()
+        return CellBlocks(tuple(self.rows[index] for index in indices), self.numbers[list(indices)], votes)
+
+    @classmethod
+    def join(cls, parts: Sequence["CellBlocks"]) -> "CellBlocks":
+        """Join tallies of later rows to those of earlier ones."""
+        return cls(
+            tuple(row for part in parts for row in part.rows),
+            np.concatenate([part.numbers for part in parts]),
+            tuple(votes for part in parts for votes in part.votes),
+        )
+
+
+@dataclass(frozen=True)
+class BlockTallies:
+    """The tallies of blocks of consecutive rows, for each learner and fold.
+
+    Parameters
+    ----------
+    rows
+        The row after the last of each block, int64 [blocks], ascending.
+    layout
+        The meaning of the numbers.
+    numbers
+        The tallies of the blocks, float64 [learners, folds, blocks, numbers]; NaN for a learner that has failed. How
+        votes rank rows cannot be added: each entry is that of all rows up to the end of its block.
+    votes
+        The votes for each class by learner, fold and class, as `VoteBins` of all blocks: the weights are float64
+        [2, blocks, bins], bins in ascending order of the votes. Empty if they are not kept.
+
+    Examples
+    --------
+    >>> layout = BlockLayout(2, ())
+    >>> numbers = np.ones((1, 1, 3, layout.n_numbers))
+    >>> blocks = BlockTallies(np.array([8, 16, 24]), layout, numbers)
+    >>> blocks.n_blocks, blocks.merge([[0, 1], [2]]).numbers[0, 0, :, 0].tolist()
+    (3, [2.0, 1.0])
+    """
+
+    rows: NDArray[np.int64]
+    layout: BlockLayout
+    numbers: NDArray[np.float64]
+    votes: dict[tuple[int, int, int], VoteBins] = field(default_factory=dict)
+
+    @property
+    def n_blocks(self) -> int:
+        """The number of blocks."""
+        return len(self.rows)
+
+    @property
+    def n_ranks(self) -> int:
+        """How many of the last numbers cannot be added."""
+        return int(np.prod(self.layout.shapes["ranks"])) if self.layout.has_votes else 0
+
+    def merge(self, groups: Sequence[Sequence[int]]) -> "BlockTallies":
+        """Return the tallies of groups of consecutive blocks."""
+        starts, ends = [group[0] for group in groups], [group[-1] for group in groups]
+        numbers = np.add.reduceat(self.numbers, starts, axis=2)
+        if self.n_ranks:
+            numbers[..., -self.n_ranks :] = self.numbers[:, :, ends, -self.n_ranks :]
+        votes = {
+            key: (level, index, np.add.reduceat(weights, starts, axis=1))
+            for key, (level, index, weights) in self.votes.items()
+        }
+        return BlockTallies(self.rows[ends], self.layout, numbers, votes)
+
+    def select_learners(self, indices: Sequence[int]) -> "BlockTallies":
+        """Return the tallies of some learners."""
+        votes = {
+            (new, fold, code): bins
+            for new, index in enumerate(indices)
+            for (learner, fold, code), bins in self.votes.items()
+            if learner == index
+        }
+        return BlockTallies(self.rows, self.layout, self.numbers[list(indices)], votes)
+
+    @classmethod
+    def from_cells(
+        cls, cells: Sequence[CellBlocks | None], shape: tuple[int, int], layout: BlockLayout
+    ) -> "BlockTallies | None":
+        """Return the tallies of blocks from the cumulative tallies of all cells, by learner and fold.
+
+        A last block of less than half the length of the others joins the one before it, and blocks in which no cell
+        scored a row join the next.
+        """
+        known = next((cell for cell in cells if cell is not None), None)
+        if known is None:
+            return None
+        keep = _choose_ends(known.rows, cells, layout)
+        n_ranks = 3 * layout.n_classes**2 if layout.has_votes else 0
+        numbers = np.full((len(cells), len(keep), layout.n_numbers), np.nan)
+        votes = {}
+        for index, cell in enumerate(cells):
+            if cell is None:
+                continue
+            chosen = cell.select(keep)
+            numbers[index] = np.diff(chosen.numbers, axis=0, prepend=0.0)
+            if n_ranks:
+                numbers[index, :, -n_ranks:] = chosen.numbers[:, -n_ranks:]
+            if layout.has_votes:
+                for code in range(layout.n_classes):
+                    level, bins, _ = chosen.votes[-1][code]
+                    weights = align_bins([by_class[code] for by_class in chosen.votes], level, bins)
+                    votes[(*divmod(index, shape[1]), code)] = (level, bins, np.diff(weights, axis=1, prepend=0.0))
+        rows = np.array([known.rows[index] for index in keep], dtype=np.int64)
+        return cls(rows, layout, numbers.reshape(*shape, *numbers.shape[1:]), votes)
+
+
+def _choose_ends(rows: Sequence[int], cells: Sequence[CellBlocks | None], layout: BlockLayout) -> list[int]:
+    """Return the indices of the rows that end a block."""
+    width = list(layout.shapes).index("width")
+    position = int(sum(np.prod(shape) for shape in list(layout.shapes.values())[:width]))
+    scored = sum(cell.numbers[:, position] for cell in cells if cell is not None)
+    length = find_block_length(rows[-1])
+    ends = [index for index, row in enumerate(rows) if row % length == 0 or index == len(rows) - 1]
+    if len(ends) > 1 and 2 * (rows[ends[-1]] - rows[ends[-2]]) < length:
+        del ends[-2]
+    fresh = [
+        index for before, index in pairwise([None, *ends]) if scored[index] > (0 if before is None else scored[before])
+    ]
+    return fresh or ends[-1:]
+
+
+def align_bins(parts: Sequence[VoteBins], level: int, index: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return votes in bins that all have in common, float64 [2, parts, bins] or [2, parts, ..., bins].
+
+    Examples
+    --------
+    >>> fine, coarse = (0, np.array([4, 5, 9]), np.ones((2, 3))), (1, np.array([2]), np.ones((2, 1)))
+    >>> align_bins([fine, coarse], 1, np.array([2, 4]))[0].tolist()
+    [[2.0, 1.0], [1.0, 0.0]]
+    """
+    shape = parts[0][2].shape[1:-1]
+    aligned = np.zeros((2, len(parts), *shape, len(index)))
+    for part, (its_level, its_index, weights) in enumerate(parts):
+        if len(its_index):
+            position = np.searchsorted(index, its_index >> (level - its_level))
+            starts = np.flatnonzero(np.append(True, position[1:] != position[:-1]))
+            aligned[:, part][..., position[starts]] = np.add.reduceat(weights, starts, axis=-1)
+    return aligned

@@ -1,0 +1,494 @@
+"""The two-way test of any measure: the luck of seeds and folds, and that of rows, by leaving blocks of rows out.
+
+Two questions are told apart. *On this stream*: given what was learnt from its rows, would the same learners with other
+seeds, on other rows like these, differ in the same direction? *For such streams*: would they on another stream of the
+same source? What was learnt from the rows lasts to the end of a stream and is shared by all folds, so the second answer
+needs the folds as resamplings of the training rows, and its interval is wider.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from streamgauge.errors import StreamgaugeError, require_between
+from streamgauge.measures import list_statistics
+from streamgauge.measures.classes import ClassMeasure
+from streamgauge.measures.functions import compute_values
+from streamgauge.protocols import Measure
+from streamgauge.records import BlockTallies, Tallies
+from streamgauge.records.blocks import VoteBins, align_bins
+from streamgauge.significance.comparison import (
+    MODELS,
+    QUESTIONS,
+    SUCH_STREAMS,
+    THIS_STREAM,
+    Answer,
+    Comparison,
+    significance_test,
+)
+from streamgauge.significance.fold_tests import ALL_EQUAL
+
+__all__ = ["MIN_BLOCKS", "MIN_FOLDS", "TRAINING_FACTORS", "LeftOut", "leave_blocks_out", "two_way_t"]
+
+MIN_FOLDS = 5
+"""With fewer folds their variance is too uncertain; one fold is compared by its rows alone."""
+
+MIN_BLOCKS = 10
+"""With fewer blocks of rows their variance is too uncertain."""
+
+MIN_CLASS_ROWS = 20
+"""A measure is not tested if a class that it looks at has fewer rows."""
+
+TRAINING_FACTORS: dict[str, Callable[[int], float]] = {
+    "Bootstrap": lambda k: 1.0,  # noqa: ARG005
+    "CrossValidation": lambda k: (k - 1) ** 2 / k,
+    "Split": lambda k: 1.0 / k,
+}
+"""The variance due to training rows, as a multiple of the variance of the folds, by scheme."""
+
+SPLIT_NOTE = "each fold learnt only its share of the rows, so this is about learners trained on so few"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A measure of two learners over all rows, and with each block of rows left out.
+
+    Parameters
+    ----------
+    whole
+        The value of each learner in each fold, float64 [2, folds].
+    without_block
+        The same with each block left out, float64 [2, folds, blocks].
+    pooled
+        Whether folds scored different rows and their tallies were added; `whole` then has one fold, and
+        `without_fold` and `without_cell` hold the values with each fold, float64 [2, folds], and each block of each
+        fold left out, float64 [2, folds, blocks].
+
+    Examples
+    --------
+    >>> values = LeftOut(np.array([[0.8], [0.7]]), np.array([[[0.8, 0.8]], [[0.7, 0.7]]]))
+    >>> values.n_folds, values.n_blocks, round(float(values.difference), 3)
+    (1, 2, 0.1)
+    """
+
+    whole: NDArray[np.float64]
+    without_block: NDArray[np.float64]
+    without_fold: NDArray[np.float64] | None = None
+    without_cell: NDArray[np.float64] | None = None
+
+    @property
+    def pooled(self) -> bool:
+        """Whether the tallies of folds were added."""
+        return self.without_fold is not None
+
+    @property
+    def n_folds(self) -> int:
+        """The number of folds."""
+        return int(self.whole.shape[1] if self.without_fold is None else self.without_fold.shape[1])
+
+    @property
+    def n_blocks(self) -> int:
+        """The number of blocks of rows."""
+        return int(self.without_block.shape[2])
+
+    @property
+    def difference(self) -> float:
+        """The mean difference over the folds."""
+        return float((self.whole[0] - self.whole[1]).mean())
+
+    @property
+    def pseudo_values(self) -> NDArray[np.float64]:
+        """What each block contributes to the difference, float64 [blocks]."""
+        b = self.n_blocks
+        return b * self.difference - (b - 1) * (self.without_block[0] - self.without_block[1]).mean(axis=0)
+
+
+@dataclass(frozen=True)
+class _Variances:
+    """The variance of a mean difference by rows, by folds and by both, and that of single folds."""
+
+    rows: float
+    folds: float
+    both: float
+    of_fold: float
+
+    @property
+    def on_this_stream(self) -> float:
+        return max(self.rows + self.folds - self.both, self.rows, self.folds)
+
+
+def _jackknife(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the variance of a statistic from its values with each of n parts left out, along the last axis."""
+    n = values.shape[-1]
+    variance: NDArray[np.float64] = (n - 1) / n * ((values - values.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
+    return variance
+
+
+def _estimate(values: LeftOut) -> _Variances:
+    k = values.n_folds
+    without_block = values.without_block[0] - values.without_block[1]
+    rows = float(_jackknife(without_block.mean(axis=0)))
+    if values.without_fold is not None and values.without_cell is not None:
+        folds = float(_jackknife(values.without_fold[0] - values.without_fold[1]))
+        both = float(_jackknife((values.without_cell[0] - values.without_cell[1]).reshape(-1)))
+        # Folds scored different rows: without their luck, which is among that of the rows.
+        return _Variances(rows, folds, both, k * max(folds - both, 0.0))
+    if k == 1:
+        return _Variances(rows, 0.0, 0.0, 0.0)
+    of_fold = float((values.whole[0] - values.whole[1]).var(ddof=1))
+    return _Variances(rows, of_fold / k, float(_jackknife(without_block).sum()) / k**2, of_fold)
+
+
+@significance_test("two_way_t", title="two-way t", over="folds and rows", least_folds=MIN_FOLDS)
+def two_way_t(values: LeftOut | ArrayLike, *, scheme: str | None = None, alpha: float = 0.05) -> Comparison:
+    """Test a mean difference of any measure, with the luck of both the folds and the rows: a two-way block jackknife.
+
+    With d[f] the difference in fold f of k, d[f, -b] the same without block b of B, and theta the mean of d, the
+    variance of theta is ``max(rows + folds - both, rows, folds)``. Here ``rows`` is the jackknife variance of theta
+    over blocks, ``folds`` the variance s^2 of d divided by k, and ``both`` the mean of the jackknife variances of the
+    single folds divided by k, which the other two contain. The statistic is theta divided by the standard error, a t
+    with Satterthwaite's degrees of freedom.
+
+    For such streams the variance is ``rows + c s^2``, where c is 1 for bootstrap folds, ``(k - 1)^2 / k`` for
+    cross-validation and ``1 / k`` for a split: the folds resample the rows that were learnt. For random learners it
+    contains the luck of seeds as well, so that the interval is safe but wide.
+
+    Parameters
+    ----------
+    values
+        The values of both learners, whole and with each block of rows left out: a `LeftOut`, or an array
+        [2, folds, 1 + blocks] whose first column is over all rows.
+    scheme
+        The scheme of the folds: Bootstrap, CrossValidation or Split; None for no answer about other streams.
+    alpha
+        The level; the intervals have confidence ``1 - alpha``.
+
+    References
+    ----------
+    H. R. Künsch, The jackknife and the bootstrap for general stationary observations, Annals of Statistics 17, 1989;
+    J. Shao and D. Tu, The jackknife and bootstrap, Springer, 1995; C. Nadeau and Y. Bengio, Inference for the
+    generalization error, Machine Learning 52, 2003.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> accuracy = np.array([0.9, 0.8])[:, None, None] + 0.01 * rng.normal(size=(2, 10, 21))
+    >>> outcome = two_way_t(accuracy, scheme="Bootstrap")
+    >>> outcome.better, outcome.null == THIS_STREAM, outcome.such_streams.question
+    ('the first', True, 'for such streams')
+    """
+    require_between("alpha", alpha, 0.0, 1.0)
+    if not isinstance(values, LeftOut):
+        array = np.asarray(values, dtype=np.float64)
+        if array.ndim != 3 or array.shape[0] != 2 or not np.isfinite(array).all():
+            msg = "values: they must be finite, in an array [2, folds, 1 + blocks]"
+            raise StreamgaugeError(msg)
+        values = LeftOut(array[:, :, 0], array[:, :, 1:])
+    k, b = values.n_folds, values.n_blocks
+    if 1 < k < MIN_FOLDS:
+        msg = (
+            f"a two-way t needs at least {MIN_FOLDS} folds, or one, not {k}: evaluate with more, such as Bootstrap(10)"
+        )
+        raise StreamgaugeError(msg)
+    if b < MIN_BLOCKS:
+        msg = f"a two-way t needs at least {MIN_BLOCKS} blocks of rows, not {b}: evaluate more rows"
+        raise StreamgaugeError(msg)
+    parts, theta = _estimate(values), values.difference
+    statistic, p_value, interval = _answer(theta, parts.on_this_stream, parts, parts.folds, (k, b), alpha)
+    kind = next((name for name in TRAINING_FACTORS if scheme is not None and name in scheme), None)
+    such_streams = None
+    if kind is not None and k > 1:
+        training = TRAINING_FACTORS[kind](k) * parts.of_fold
+        _, other_p, other_interval = _answer(theta, parts.rows + training, parts, training, (k, b), alpha)
+        note = SPLIT_NOTE if kind == "Split" else ""
+        such_streams = Answer(QUESTIONS[SUCH_STREAMS], SUCH_STREAMS, other_interval, other_p, note)
+    return Comparison(
+        test="two_way_t",
+        statistic=statistic,
+        p_value=p_value,
+        direction=(theta > 0) - (theta < 0),
+        difference=theta,
+        interval=interval,
+        alpha=alpha,
+        null=MODELS if k == 1 else THIS_STREAM,
+        basis=f"{b} blocks of rows" if k == 1 else f"{k} folds and {b} blocks of rows",
+        warnings=(ALL_EQUAL,) if math.isinf(statistic) else (),
+        such_streams=such_streams,
+        values=(float(values.whole[0].mean()), float(values.whole[1].mean())),
+    )
+
+
+def _answer(
+    theta: float, variance: float, parts: _Variances, of_folds: float, shape: tuple[int, int], alpha: float
+) -> tuple[float, float, tuple[float, float]]:
+    """Return the statistic, the p-value and the interval of a difference with a variance."""
+    from scipy.special import stdtr, stdtrit  # noqa: PLC0415
+
+    k, b = shape
+    error = math.sqrt(variance)
+    if error == 0.0:
+        return (0.0, 1.0, (0.0, 0.0)) if theta == 0.0 else (math.copysign(math.inf, theta), 0.0, (theta, theta))
+    spread = parts.rows**2 / (b - 1) + (of_folds**2 / (k - 1) if k > 1 else 0.0)
+    least, most = (b - 1, b - 1) if k == 1 else (min(k, b) - 1, b + k - 2)
+    freedom = min(max(variance**2 / spread, least), most) if spread > 0.0 else most
+    reach = float(stdtrit(freedom, 1 - alpha / 2)) * error
+    return theta / error, 2 * float(stdtr(freedom, -abs(theta / error))), (theta - reach, theta + reach)
+
+
+def leave_blocks_out(
+    blocks: BlockTallies, measure: Measure, names: Sequence[str], classes: Sequence[str], *, pooled: bool
+) -> tuple[LeftOut, tuple[str, ...]]:
+    """Return a measure of two learners over all rows and without each block, and what to keep in mind.
+
+    Blocks are joined with neighbours where the measure is undefined without one of them, and where neighbouring blocks
+    depend on each other.
+
+    Parameters
+    ----------
+    blocks
+        The tallies of the two learners.
+    measure
+        The measure.
+    names, classes
+        The names of the learners and of the classes.
+    pooled
+        Whether to add the tallies of the folds, which scored different rows.
+
+    Examples
+    --------
+    >>> import streamgauge as sg
+    >>> results = sg.evaluate(sg.SEA(n_rows=1000), [sg.NaiveBayes(), sg.MajorityClass()])
+    >>> measure = sg.measures.measure("kappa")
+    >>> values, notes = leave_blocks_out(results.blocks, measure, results.learners, ("0", "1"), pooled=False)
+    >>> values.n_folds, values.n_blocks, notes
+    (1, 31, ())
+    """
+    _require_testable(measure, blocks, classes)
+    if "ranks" not in list_statistics([measure]):
+        blocks = replace(blocks, votes={})
+    compute = partial(_measure, measure=measure, pooled=pooled)
+    values = compute(blocks)
+    _require_defined(values, measure, blocks, names, classes)
+    notes: list[str] = []
+    while True:
+        undefined = ~np.isfinite(values.without_block).all(axis=(0, 1))
+        if not undefined.any() or blocks.n_blocks <= MIN_BLOCKS:
+            break
+        blocks = blocks.merge(_join_with_neighbour(int(undefined.argmax()), blocks.n_blocks))
+        values = compute(blocks)
+    if not np.isfinite(values.without_block).all():
+        msg = f"{measure.name} is undefined without one of {blocks.n_blocks} blocks of rows: evaluate more rows"
+        raise StreamgaugeError(msg)
+    while blocks.n_blocks // 2 >= MIN_BLOCKS and _are_dependent(values.pseudo_values):
+        blocks = blocks.merge(_join_pairs(blocks.n_blocks))
+        values = compute(blocks)
+        notes = [f"neighbouring blocks of rows depend on each other, so they were joined: {blocks.n_blocks} are left"]
+    if measure.name == "g_mean" and (values.whole == 0.0).any():
+        notes.append("a recall is 0, where g_mean is not smooth: the p-value is rough")
+    return values, tuple(notes)
+
+
+def _require_testable(measure: Measure, blocks: BlockTallies, classes: Sequence[str]) -> None:
+    """Raise if a measure cannot be tested with these tallies."""
+    statistics, layout = set(list_statistics([measure])), blocks.layout
+    if "calibration" in statistics:
+        msg = f"{measure.name} is not a smooth function of its counts, so its difference cannot be tested"
+        raise StreamgaugeError(msg)
+    if "rows" in statistics:
+        msg = (
+            f"{measure.name} is computed from single rows, so its difference cannot be tested: use one of our measures"
+        )
+        raise StreamgaugeError(msg)
+    if "ranks" in statistics and not layout.has_votes:
+        many = f" of more than {layout.n_classes - 1} classes" if not layout.has_matrices else ""
+        msg = f"votes{many} were not kept, so {measure.name} cannot be tested: measure it in the run"
+        raise StreamgaugeError(msg)
+    missing = statistics - set(layout.statistics) - {"ranks"}
+    if missing:
+        msg = f"{measure.name} was not measured in the run, so it cannot be tested"
+        raise StreamgaugeError(msg)
+    if "ovo" in measure.name and layout.n_classes > 2:
+        msg = f"votes are kept of each class against all others, so {measure.name} cannot be tested: use an ovr measure"
+        raise StreamgaugeError(msg)
+    support = np.nan_to_num(_sum_blocks(blocks).support).max(axis=0)
+    for code in _list_codes(measure, support):
+        if support[code] < MIN_CLASS_ROWS:
+            msg = (
+                f"{measure.name} cannot be tested: class {classes[code]} has {support[code]:g} rows, and at least"
+                f" {MIN_CLASS_ROWS} are needed"
+            )
+            raise StreamgaugeError(msg)
+
+
+_ANY_CLASSES = ("accuracy", "error", "coverage", "abstentions", "kappa_m", "kappa_temporal", "log_loss", "brier")
+"""Measures, or beginnings of their names, that look at no class in particular."""
+
+
+def _list_codes(measure: Measure, support: NDArray[np.float64]) -> list[int]:
+    """Return the codes of the classes that a measure looks at."""
+    frequent: list[int] = np.argsort(-support, kind="stable").tolist()
+    if isinstance(measure, ClassMeasure):
+        code = measure.of if measure.code is None else measure.code
+        return [int(code), next(other for other in frequent if other != code)]
+    name = measure.name
+    if name.startswith(_ANY_CLASSES) or name.endswith("_micro"):
+        return []
+    if name in ("kappa", "mcc") or name.endswith("_weighted"):
+        return frequent[:2]
+    return [code for code in frequent if support[code] > 0.0]
+
+
+def _require_defined(
+    values: LeftOut, measure: Measure, blocks: BlockTallies, names: Sequence[str], classes: Sequence[str]
+) -> None:
+    undefined = ~np.isfinite(values.whole)
+    if not undefined.any():
+        return
+    learner, fold = (int(index) for index in np.argwhere(undefined)[0])
+    tallies = blocks.layout.restore(blocks.numbers[learner, fold].sum(axis=0)[None])
+    never = [classes[code] for code in range(len(classes)) if tallies.predicted[0, code] == 0.0]
+    why = f": it never predicted {', '.join(never)}" if never else ""
+    where = f" in fold {fold}" if values.whole.shape[1] > 1 else ""
+    msg = f"{measure.name} of {names[learner]} is undefined{where}{why}"
+    raise StreamgaugeError(msg)
+
+
+def _join_with_neighbour(index: int, n_blocks: int) -> list[list[int]]:
+    """Return groups of one block each, but for one that is joined with the next, or the last with the one before."""
+    first = min(index, n_blocks - 2)
+    return [[block, block + 1] if block == first else [block] for block in range(n_blocks) if block != first + 1]
+
+
+def _join_pairs(n_blocks: int) -> list[list[int]]:
+    """Return groups of two blocks each, the last of three if their number is odd."""
+    pairs = [[block, block + 1] for block in range(0, n_blocks - 1, 2)]
+    if n_blocks % 2:
+        pairs[-1].append(n_blocks - 1)
+    return pairs
+
+
+def _are_dependent(pseudo_values: NDArray[np.float64]) -> bool:
+    """Return whether neighbouring blocks are correlated beyond a trend and chance."""
+    n = len(pseudo_values)
+    time = np.arange(n) - (n - 1) / 2
+    rest = pseudo_values - pseudo_values.mean()
+    rest = rest - time * (time @ rest) / (time @ time)
+    power = float(rest @ rest)
+    return power > 0.0 and float(rest[1:] @ rest[:-1]) / power > 2 / math.sqrt(n)
+
+
+def _sum_blocks(blocks: BlockTallies) -> Tallies:
+    """Return the tallies over all rows of each learner, summed over the folds."""
+    return blocks.layout.restore(blocks.numbers.sum(axis=(1, 2)))
+
+
+def _measure(blocks: BlockTallies, measure: Measure, *, pooled: bool) -> LeftOut:
+    """Return a measure of both learners over all rows and without each block."""
+    if pooled:
+        whole, without_block, without_fold, without_cell = (
+            np.stack(parts)
+            for parts in zip(*(_measure_pooled(blocks, learner, measure) for learner in range(2)), strict=True)
+        )
+        return LeftOut(whole, without_block, without_fold, without_cell)
+    needs_ranks = "ranks" in list_statistics([measure])
+    n_folds, n_blocks = blocks.numbers.shape[1:3]
+    values = np.empty((2, n_folds, 1 + n_blocks))
+    for learner in range(2):
+        parts = blocks.numbers[learner]
+        whole = parts.sum(axis=1, keepdims=True)
+        numbers = np.concatenate([whole, whole - parts], axis=1)
+        ranks = (
+            np.stack([_rank_fold(blocks, measure, learner, fold) for fold in range(n_folds)]) if needs_ranks else None
+        )
+        values[learner] = _compute(measure, blocks, numbers, ranks)
+        if ranks is not None:
+            values[learner] += _compute_exact(measure, blocks, learner)[:, None] - values[learner, :, :1]
+    return LeftOut(values[:, :, 0], values[:, :, 1:])
+
+
+def _rank_fold(blocks: BlockTallies, measure: Measure, learner: int, fold: int) -> NDArray[np.float64]:
+    """Return how votes rank the rows of a fold, whole and without each block."""
+    n_classes = blocks.layout.n_classes
+    by_class = {code: _leave_out(blocks.votes[learner, fold, code][2]) for code in _list_voted(measure, n_classes)}
+    return _rank(by_class, n_classes)
+
+
+def _list_voted(measure: Measure, n_classes: int) -> list[int]:
+    """Return the classes whose votes a measure needs."""
+    if isinstance(measure, ClassMeasure):
+        return [int(measure.of if measure.code is None else measure.code)]
+    return list(range(n_classes))
+
+
+def _compute_exact(measure: Measure, blocks: BlockTallies, learner: int) -> NDArray[np.float64]:
+    """Return a measure over all rows of each fold, with votes ranked as finely as in the run."""
+    numbers = blocks.numbers[learner].sum(axis=1)
+    numbers[:, -blocks.n_ranks :] = blocks.numbers[learner][:, -1, -blocks.n_ranks :]
+    return compute_values(measure, blocks.layout.restore(numbers))
+
+
+def _compute(
+    measure: Measure, blocks: BlockTallies, numbers: NDArray[np.float64], ranks: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return the values of tallies with any leading axes."""
+    flat = numbers.reshape(-1, numbers.shape[-1])
+    tallies = blocks.layout.restore(flat, None if ranks is None else ranks.reshape(len(flat), *ranks.shape[-3:]))
+    return compute_values(measure, tallies).reshape(numbers.shape[:-1])
+
+
+def _leave_out(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return bins [2, parts, bins] over all parts and without each, [2, 1 + parts, bins]."""
+    whole = weights.sum(axis=1, keepdims=True)
+    return np.concatenate([whole, whole - weights], axis=1)
+
+
+def _rank(by_class: Mapping[int, NDArray[np.float64]], n_classes: int) -> NDArray[np.float64]:
+    """Return how votes in bins rank rows, float64 [n, 3, c, c], from bins [2, n, bins] of some classes; NaN elsewhere.
+
+    Classes are ranked against all others; of two classes that is the same as against each other.
+    """
+    n = next(iter(by_class.values())).shape[1]
+    ranks = np.full((n, 3, n_classes, n_classes), np.nan)
+    for code, (positives, negatives) in by_class.items():
+        positives, negatives = positives[:, ::-1], negatives[:, ::-1]  # from the most votes down
+        above, others_above = np.cumsum(positives, axis=1), np.cumsum(negatives, axis=1)
+        n_positive, n_negative = above[:, -1], others_above[:, -1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            not_above = np.einsum("nb,nb->n", positives, others_above - negatives / 2) / n_positive
+            roc = 1.0 - not_above / n_negative
+            precision = above / np.maximum(above + others_above, 1e-300)
+            pr = np.where(n_negative > 0.0, np.einsum("nb,nb->n", positives, precision) / n_positive, np.nan)
+        others = range(n_classes) if n_classes == 2 else (code,)
+        for other in others:
+            ranks[:, 0, code, other], ranks[:, 2, code, other] = roc, pr
+    return ranks
+
+
+def _measure_pooled(blocks: BlockTallies, learner: int, measure: Measure) -> tuple[NDArray[np.float64], ...]:
+    """Return a measure over the tallies of all folds together: whole, without each block, fold and cell."""
+    parts = blocks.numbers[learner]
+    k, b = parts.shape[:2]
+    whole = parts.sum(axis=(0, 1))
+    left = [whole[None], whole - parts.sum(axis=0), whole - parts.sum(axis=1), (whole - parts).reshape(k * b, -1)]
+    ranks = None
+    if "ranks" in list_statistics([measure]):
+        by_class = {}
+        for code in _list_voted(measure, blocks.layout.n_classes):
+            bins = _pool_bins([blocks.votes[learner, fold, code] for fold in range(k)])  # [2, k, b, bins]
+            total = bins.sum(axis=(1, 2), keepdims=True)[:, 0]
+            cells = total - bins.reshape(2, k * b, -1)
+            by_class[code] = np.concatenate([total, total - bins.sum(axis=1), total - bins.sum(axis=2), cells], axis=1)
+        ranks = _rank(by_class, blocks.layout.n_classes)
+    values = _compute(measure, blocks, np.concatenate(left), ranks)
+    return values[:1], values[None, 1 : 1 + b], values[1 + b : 1 + b + k], values[1 + b + k :].reshape(k, b)
+
+
+def _pool_bins(parts: Sequence[VoteBins]) -> NDArray[np.float64]:
+    """Return the bins of several folds in common bins, float64 [2, folds, blocks, bins]."""
+    level = max(part[0] for part in parts)
+    index = np.unique(np.concatenate([part[1] >> (level - part[0]) for part in parts]))
+    return align_bins(parts, level, index)
