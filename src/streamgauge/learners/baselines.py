@@ -3,12 +3,15 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from streamgauge import _native
 from streamgauge.errors import require_at_least
 from streamgauge.learners.native import NativeLearner
 from streamgauge.records import Schema
 
-__all__ = ["MajorityClass", "Memoriser", "NoChange", "RandomGuess"]
+__all__ = ["MajorityClass", "Memoriser", "NoChange", "RandomGuess", "make_majority_class"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,21 @@ class MajorityClass:
         if self.window is None:
             return NativeLearner(_native.majority_class(schema.n_values, schema.n_classes))
         return NativeLearner(_native.recent_majority(schema.n_values, schema.n_classes, self.window))
+
+
+def make_majority_class(schema: Schema, y: NDArray[np.int32], weight: NDArray[np.float64]) -> NativeLearner:
+    """Return a `MajorityClass` that knows some labels; it predicts for a learner that waits for its first rows.
+
+    Examples
+    --------
+    >>> from streamgauge.records import Attribute
+    >>> known = np.array([1, 0, 1], dtype=np.int32), np.ones(3)
+    >>> make_majority_class(Schema((Attribute("x"),), ("a", "b")), *known).predict(np.zeros((1, 1))).argmax()
+    np.int64(1)
+    """
+    learner = MajorityClass().build(schema, seed=1)
+    learner.learn(np.zeros((len(y), schema.n_attributes)), y, weight)
+    return learner
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ class Precomputed:
     column: str = "prediction"
     seed: int = 1
     seedless: ClassVar[bool] = True
+    trained: ClassVar[bool] = True
 
     @property
     def short_name(self) -> str:

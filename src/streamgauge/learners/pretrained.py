@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +56,7 @@ class PretrainedModel:
     state: bytes | str | Path | None = field(default=None, repr=False)
     frozen: bool = True
     seed: int = 1
+    trained: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "learner", as_spec(self.learner))

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners.adapters.saved_states import SizeCache, measure_size, pickle_state, unpickle_state
+from streamgauge.learners.baselines import make_majority_class
+from streamgauge.learners.native import NativeLearner
 from streamgauge.learners.plain_loop import as_learner_error, pick_winners
 from streamgauge.records import ABSTAINED, UNLABELLED, Schema, Step
 
@@ -47,7 +49,8 @@ class Model(Protocol):
 class ChunkedLearner:
     """Learner that collects rows until it has `chunk_size` of them, and then trains a model on the chunk.
 
-    It abstains until the first chunk has been learnt. Chunks depend on the rows alone, not on the batches.
+    Until the first chunk has been learnt, it predicts the majority class of the rows collected so far. Chunks depend on
+    the rows alone, not on the batches.
 
     Parameters
     ----------
@@ -59,30 +62,40 @@ class ChunkedLearner:
         Number of rows that are learnt at once.
     kind
         The kind of learner that its saved states name.
+    is_trained
+        Whether the model can predict before it has learnt a chunk.
 
     Examples
     --------
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from streamgauge.learners import ScikitLearn
+    >>> from streamgauge.learners import MajorityClass, ScikitLearn
     >>> from streamgauge.streams import SEA, take
     >>> learner, rows = ScikitLearn(GaussianNB(), chunk_size=100).build(SEA().schema, seed=1), take(SEA(), 150)
     >>> predictions, _ = learner.interleave(Step(rows), with_votes=False)
-    >>> bool((predictions[:100] == -1).all()), bool((predictions[100:] == -1).any())
+    >>> majority, _ = MajorityClass().build(SEA().schema, seed=1).interleave(Step(rows), with_votes=False)
+    >>> bool((predictions[:100] == majority[:100]).all()), bool((predictions[100:] == majority[100:]).all())
     (True, False)
     """
 
-    def __init__(self, model: Model, schema: Schema, chunk_size: int, kind: str) -> None:
+    def __init__(self, model: Model, schema: Schema, chunk_size: int, kind: str, *, is_trained: bool = False) -> None:
         self._model, self._chunk_size, self._kind = model, chunk_size, kind
-        self._n_classes = schema.n_classes
-        self._is_trained = False
+        self._schema, self._n_classes = schema, schema.n_classes
+        self._is_trained = is_trained
         self._n_seen, self._size = 0, SizeCache()
         self._chunk: list[tuple[NDArray[np.float64], int, float]] = []
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the votes of each row; does not change the learner."""
+        if not self._is_trained:
+            return self._make_stand_in().predict(np.ascontiguousarray(x))
         votes = np.zeros((len(x), self._n_classes))
         self._predict_into(votes, x, self._model.predict_votes)
         return votes
+
+    def _make_stand_in(self) -> NativeLearner:
+        """Return a majority class learner that knows the rows of the first chunk so far."""
+        labels = np.array([label for _, label, _ in self._chunk], dtype=np.int32)
+        return make_majority_class(self._schema, labels, np.array([weight for _, _, weight in self._chunk]))
 
     def _predict_into(self, out: NDArray[Any], x: NDArray[np.float64], predict: Predict) -> None:
         """Fill `out` with the predictions for rows, if the model has been trained."""
@@ -163,7 +176,11 @@ class ChunkedLearner:
         start = 0
         for stop in [row + 1 for row in last_rows] + [len(y)]:
             tested = np.arange(start, stop) if step.test is None else start + np.flatnonzero(step.test[start:stop])
-            self._predict_rows(tested, x, out, predict)
+            if self._is_trained:
+                self._predict_rows(tested, x, out, predict)
+            else:
+                codes, votes = self._make_stand_in().interleave(step.part(start, stop), with_votes=out.ndim == 2)
+                out[start:stop] = codes if votes is None else votes
             try:
                 for i in learnable[np.searchsorted(learnable, start) : np.searchsorted(learnable, stop)].tolist():
                     self._learn_one(x, y, weight, i)

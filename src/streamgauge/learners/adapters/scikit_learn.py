@@ -25,9 +25,9 @@ class ScikitLearn:
     In a pipeline the last step must have `partial_fit`, and every other step must have it too or need no fitting. All
     steps learn a row after it has been predicted.
 
-    Nominal values are passed as codes, missing values as NaN. The learner abstains until it has been trained. A
-    classifier that takes no `sample_weight` learns a row of weight 2 twice, and fails at a fractional weight. Its state
-    is pickled, so load only states that you trust.
+    Nominal values are passed as codes, missing values as NaN. Until its first chunk is full, the learner predicts the
+    majority class of the rows in it. A classifier that takes no `sample_weight` learns a row of weight 2 twice, and
+    fails at a fractional weight. Its state is pickled, so load only states that you trust.
 
     Parameters
     ----------

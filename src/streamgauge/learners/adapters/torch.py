@@ -32,7 +32,8 @@ class Torch:
 
     The module takes float32 [n, attributes] (or the type of its weights), with nominal values as codes and missing
     values as 0, and returns a score for each class, [n, classes]; votes are their softmax. It is trained in training
-    mode, predicts in evaluation mode, and abstains until it has been trained. Each learner has its own random state,
+    mode and predicts in evaluation mode. Until its first chunk is full, it predicts the majority class of the rows in
+    it; with `pretrained` it predicts by the module from the first row on. Each learner has its own random state,
     for dropout and the like, which is swapped in while it runs, so learners take turns. The state is saved without
     pickle: weights, optimiser and random state are loaded with ``weights_only=True``.
 
@@ -82,6 +83,11 @@ class Torch:
         """Whether the weights are given; otherwise they are drawn."""
         return self.pretrained
 
+    @property
+    def trained(self) -> bool:
+        """Whether it can predict before it has learnt a row."""
+        return self.pretrained
+
     def build(self, schema: Schema, seed: int) -> Learner:
         """Return a learner with its own module and optimiser."""
         if not callable(self.module):
@@ -96,7 +102,8 @@ class Torch:
         loss = deepcopy(self.loss) or torch.nn.CrossEntropyLoss()
         if hasattr(loss, "reduction"):
             loss.reduction = "none"
-        return _TorchLearner(_Module(module, optimiser, loss, schema.n_classes), random, schema, self.chunk_size)
+        model = _Module(module, optimiser, loss, schema.n_classes)
+        return _TorchLearner(model, random, schema, self.chunk_size, is_trained=self.pretrained)
 
     def _build_module(self, torch: Any, schema: Schema) -> Any:  # noqa: ANN401
         if not isinstance(self.module, torch.nn.Module):
@@ -150,7 +157,7 @@ class _Module:
         self.optimiser.zero_grad()
         losses = self._loss(self.module(self._as_tensor(x)), torch.from_numpy(y.astype(np.int64)))
         if weight is not None:
-            losses = losses * torch.from_numpy(weight).to(losses.dtype)
+            losses = losses * torch.from_numpy(weight.copy()).to(losses.dtype)
         losses.mean().backward()
         self.optimiser.step()
 
@@ -165,8 +172,16 @@ class _Module:
 class _TorchLearner(ChunkedLearner):
     """The learner of one fold, with its own random state."""
 
-    def __init__(self, model: _Module, random: Any, schema: Schema, chunk_size: int) -> None:  # noqa: ANN401
-        super().__init__(model, schema, chunk_size, "Torch")
+    def __init__(
+        self,
+        model: _Module,
+        random: Any,  # noqa: ANN401
+        schema: Schema,
+        chunk_size: int,
+        *,
+        is_trained: bool,
+    ) -> None:
+        super().__init__(model, schema, chunk_size, "Torch", is_trained=is_trained)
         self._torch = library("torch", "torch")
         self._torch_model, self._random = model, random
         self._n_attributes = schema.n_attributes

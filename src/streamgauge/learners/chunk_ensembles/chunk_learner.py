@@ -6,7 +6,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge.learners.baselines import make_majority_class
 from streamgauge.learners.chunk_ensembles.members import Chunk, Column
+from streamgauge.learners.native import NativeLearner
 from streamgauge.learners.plain_loop import pick_winners
 from streamgauge.records import UNLABELLED, Schema, Step
 from streamgauge.records.serialise import pack, unpack
@@ -42,13 +44,13 @@ class ChunkModel(Protocol):
 class ChunkLearner:
     """A learner that buffers rows until a chunk is full, then trains its model on the chunk.
 
-    Only rows with a label and a weight above 0 count. It abstains until the first chunk is full. The model does not
-    change within a chunk, so all rows of a chunk are predicted at once.
+    Only rows with a label and a weight above 0 count. Until the first chunk is full, it predicts the majority class of
+    the buffered rows. The model does not change within a chunk, so all rows of a chunk are predicted at once.
     """
 
     def __init__(self, model: ChunkModel, schema: Schema, chunk_size: int) -> None:
         self._model, self._size = model, chunk_size
-        self._n_classes = schema.n_classes
+        self._schema, self._n_classes = schema, schema.n_classes
         self._n_chunks = self._n_buffered = 0
         self._x = np.empty((chunk_size, schema.n_attributes))
         self._y = np.empty(chunk_size, dtype=np.int32)
@@ -56,9 +58,14 @@ class ChunkLearner:
 
     def predict(self, x: Column) -> Column:
         """Return the votes for the classes of each row; the state does not change."""
-        if not self._n_chunks or not len(x):
-            return np.zeros((len(x), self._n_classes))
-        return self._model.vote(x)
+        if not len(x):
+            return np.zeros((0, self._n_classes))
+        return self._model.vote(x) if self._n_chunks else self._make_stand_in().predict(np.ascontiguousarray(x))
+
+    def _make_stand_in(self) -> NativeLearner:
+        """Return a majority class learner that knows the buffered rows."""
+        n = self._n_buffered
+        return make_majority_class(self._schema, self._y[:n], self._weight[:n])
 
     def learn(self, x: Column, y: NDArray[np.int32], weight: Column | None) -> None:
         """Buffer labelled rows, and learn each chunk that is full."""
@@ -75,8 +82,11 @@ class ChunkLearner:
         tested = np.ones(len(y), dtype=np.bool_) if step.test is None else step.test
         votes = np.zeros((len(y), self._n_classes))
         for span in self._split(learnt):
-            rows = np.flatnonzero(tested[span]) + span.start
-            votes[rows] = self.predict(np.ascontiguousarray(x[rows]))
+            if self._n_chunks:
+                rows = np.flatnonzero(tested[span]) + span.start
+                votes[rows] = self.predict(np.ascontiguousarray(x[rows]))
+            else:
+                votes[span] = self._make_stand_in().interleave(step.part(span.start, span.stop), with_votes=True)[1]
             self._buffer(x[span][learnt[span]], y[span][learnt[span]], weight[span][learnt[span]])
         return pick_winners(votes), votes if with_votes else None
 

@@ -59,7 +59,7 @@ class _ChunkEnsemble(ABC):
 class SEAEnsemble(_ChunkEnsemble):
     """One member per chunk with equal votes; the least accurate on the current chunk is dropped (SEA).
 
-    Like all ensembles of chunks, it abstains until the first chunk is full.
+    Like all ensembles of chunks, it predicts the majority class so far until the first chunk is full.
 
     Parameters
     ----------
