@@ -10,6 +10,9 @@ use streamgauge_kernels::detectors::{self as kernels, Detector as Kernel, Direct
 
 use crate::convert::{read_column, run_kernel, to_python};
 
+/// Signals, statistic and threshold.
+type Traced = (Py<PyArray1<u8>>, Py<PyArray1<f64>>, Py<PyArray1<f64>>);
+
 /// The state of a detector in native code.
 #[pyclass(module = "streamgauge._native")]
 pub struct Detector {
@@ -31,6 +34,22 @@ impl Detector {
         let kernel = &mut self.kernel;
         let signals = run_kernel(py, || kernels::update_column(&mut **kernel, values))?;
         Ok(signals.into_pyarray(py).unbind())
+    }
+
+    /// Adds values like `update`; returns the signals, and the statistic and threshold compared after each value.
+    fn trace(&mut self, py: Python<'_>, values: PyReadonlyArray1<'_, f64>) -> PyResult<Traced> {
+        let values = read_column("values", &values)?;
+        let kernel = &mut self.kernel;
+        let trace = run_kernel(py, || kernels::trace_column(&mut **kernel, values))?;
+        let to_column = |column: Vec<f64>| column.into_pyarray(py).unbind();
+        let signals = trace.signals.into_pyarray(py).unbind();
+        Ok((signals, to_column(trace.statistic), to_column(trace.threshold)))
+    }
+
+    /// Returns whether it compares one statistic with one threshold, which `trace` returns.
+    #[getter]
+    fn has_level(&self) -> bool {
+        self.kernel.has_level()
     }
 
     /// Forgets everything but the options.

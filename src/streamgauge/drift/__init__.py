@@ -5,7 +5,16 @@ from streamgauge.drift.error_detectors import DDM, EDDM, FHDDM, HDDMA, HDDMW, RD
 from streamgauge.drift.recovery import Recovery, recoveries
 from streamgauge.drift.score import AlarmScore, DriftScore, score_alarms, score_results
 from streamgauge.drift.value_detectors import KSWIN, Adwin, Cusum, OfMean, PageHinkley
-from streamgauge.drift.watch import Detection, Watch, as_detector, detect, name_detectors
+from streamgauge.drift.watch import (
+    Detection,
+    StatisticTrace,
+    Watch,
+    as_detector,
+    detect,
+    name_detectors,
+    read_values,
+    trace_statistic,
+)
 
 __all__ = [
     "DDM",
@@ -26,11 +35,14 @@ __all__ = [
     "OfMean",
     "PageHinkley",
     "Recovery",
+    "StatisticTrace",
     "Watch",
     "as_detector",
     "detect",
     "name_detectors",
+    "read_values",
     "recoveries",
     "score_alarms",
     "score_results",
+    "trace_statistic",
 ]

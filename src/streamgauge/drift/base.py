@@ -40,6 +40,28 @@ class NativeDetector:
         except ValueError as error:
             raise StreamgaugeError(str(error)) from None
 
+    @property
+    def has_statistic(self) -> bool:
+        """Whether it compares one statistic with one threshold, which `trace` returns."""
+        return self._kernel.has_level
+
+    def trace(self, values: ArrayLike) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.float64]]:
+        """Add values like `update`; return the signals, the statistic and its threshold after each value.
+
+        A drift is signalled exactly where the statistic exceeds the threshold, which is NaN during a grace period.
+
+        Examples
+        --------
+        >>> from streamgauge.drift import PageHinkley
+        >>> signals, statistic, threshold = PageHinkley(threshold=2, grace_period=0).build().trace([0, 0, 0, 1, 1, 1])
+        >>> statistic.round(2).tolist()
+        [0.0, 0.0, 0.0, 0.75, 1.34, 1.83]
+        """
+        try:
+            return self._kernel.trace(np.ascontiguousarray(values, dtype=np.float64))
+        except ValueError as error:
+            raise StreamgaugeError(str(error)) from None
+
     def reset(self) -> None:
         """Forget all values."""
         self._kernel.reset()

@@ -1,7 +1,8 @@
 """Detectors by name, and detection in values, in a column of a stream or in a file."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 from itertools import islice
 from pathlib import Path
 
@@ -11,12 +12,24 @@ from numpy.typing import ArrayLike, NDArray
 from streamgauge._foreign import is_stream
 from streamgauge._format.text import count, join_words, to_text
 from streamgauge.drift import error_detectors, value_detectors
+from streamgauge.drift.base import NativeDetector
 from streamgauge.errors import EndlessStreamError, StreamgaugeError, unknown_name
 from streamgauge.protocols import DetectorSpec, Stream
 from streamgauge.records import DRIFT, WARNING
 from streamgauge.records.serialise import pack, unpack
 
-__all__ = ["DETECTORS", "Detection", "Watch", "as_detector", "detect", "format_alarms", "name_detectors"]
+__all__ = [
+    "DETECTORS",
+    "Detection",
+    "StatisticTrace",
+    "Watch",
+    "as_detector",
+    "detect",
+    "format_alarms",
+    "name_detectors",
+    "read_values",
+    "trace_statistic",
+]
 
 VALUES_PER_READ = 32_768
 """The number of values that are read at a time."""
@@ -182,23 +195,148 @@ def detect(
     []
     """
     watch = Watch(as_detector(detector))
-    if is_stream(source) and source.n_rows is None and n_rows is None:
-        msg = "the stream never ends: set n_rows, the number of rows to read"
-        raise EndlessStreamError(msg)
     alarms: list[int] = []
     warnings: list[int] = []
     n_read = 0
-    for values in _limit_rows(_read_values(source, column), n_rows):
-        known = np.flatnonzero(~np.isnan(values)) if is_stream(source) else np.arange(len(values))
-        try:
-            new_alarms, new_warnings = watch.update(n_read + known, values[known])
-        except ValueError as error:
-            msg = f"in the values from row {n_read} on: {error}"
-            raise StreamgaugeError(msg) from None
+    for start, values in _read_rows(source, column, n_rows):
+        known = _find_known(source, values)
+        with _naming_rows(start):
+            new_alarms, new_warnings = watch.update(start + known, values[known])
         alarms += new_alarms
         warnings += new_warnings
-        n_read += len(values)
+        n_read = start + len(values)
     return Detection(np.array(alarms, dtype=np.int64), np.array(warnings, dtype=np.int64), n_read)
+
+
+@dataclass(frozen=True)
+class StatisticTrace:
+    """The statistic that a detector compares with its threshold, row by row.
+
+    The detector signals a drift exactly where the statistic exceeds the threshold.
+
+    Parameters
+    ----------
+    row
+        The rows whose values were read, counted from 0; int64 [n].
+    statistic
+        The statistic after the value of each row; float64 [n].
+    threshold
+        Its threshold; float64 [n]. It is NaN during a grace period, when nothing is compared.
+
+    Examples
+    --------
+    >>> trace = StatisticTrace(np.arange(3), np.array([9.0, 1.0, 6.0]), np.array([np.nan, 5.0, 5.0]))
+    >>> trace.alarms.tolist()
+    [2]
+    """
+
+    row: NDArray[np.int64]
+    statistic: NDArray[np.float64]
+    threshold: NDArray[np.float64]
+
+    @property
+    def alarms(self) -> NDArray[np.int64]:
+        """The rows at which the statistic exceeds its threshold."""
+        return self.row[self.statistic > self.threshold]
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+def trace_statistic(
+    source: object, detector: object, *, column: str | int | None = None, n_rows: int | None = None
+) -> StatisticTrace:
+    """Return the statistic that a detector compares with its threshold after each value.
+
+    | detector | statistic | threshold |
+    |---|---|---|
+    | `PageHinkley` | sum above its minimum, or below its maximum; the greater with "both" | `threshold` |
+    | `Cusum` | the sum; the greater with "both" | `threshold` |
+    | `DDM` | error rate plus its deviation | the least rate plus `drift` deviations |
+    | `EWMAChart` | moving mean of the errors | error rate plus the control limit |
+    | `OfMean` | that of its detector | that of its detector |
+
+    Parameters
+    ----------
+    source
+        Values, such as errors (0 or 1) or losses; a stream, whose `column` is read; or the path of a text file with one
+        number per line.
+    detector
+        A detector or its name; one of the table.
+    column
+        The attribute of a stream, by name or index; missing values are skipped.
+    n_rows
+        The maximum number of rows to read.
+
+    Examples
+    --------
+    >>> errors = [0.0] * 100 + [1.0] * 20
+    >>> trace = trace_statistic(errors, value_detectors.PageHinkley(threshold=10))
+    >>> trace.alarms.tolist(), detect(errors, value_detectors.PageHinkley(threshold=10)).alarms.tolist()
+    ([110], [110])
+    >>> trace.statistic[[99, 104, 110]].round(2).tolist()
+    [0.0, 4.83, 10.33]
+    """
+    spec = as_detector(detector)
+    state = spec.build()
+    if not (isinstance(state, NativeDetector) and state.has_statistic):
+        able = "PageHinkley, Cusum, DDM, EWMAChart, or OfMean of one of these"
+        msg = f"{spec} does not compare one statistic with one threshold: choose {able}"
+        raise StreamgaugeError(msg)
+    traces = [StatisticTrace(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))]
+    for start, values in _read_rows(source, column, n_rows):
+        known = _find_known(source, values)
+        with _naming_rows(start):
+            traces.append(StatisticTrace(start + known, *state.trace(values[known])[1:]))
+    columns = ([getattr(trace, column.name) for trace in traces] for column in fields(StatisticTrace))
+    return StatisticTrace(*map(np.concatenate, columns))
+
+
+def read_values(
+    source: object, *, column: str | int | None = None, n_rows: int | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the rows and values that a detector would read, see `detect`.
+
+    Examples
+    --------
+    >>> rows, values = read_values([0.5, 0.25, 1.0], n_rows=2)
+    >>> rows.tolist(), values.tolist()
+    ([0, 1], [0.5, 0.25])
+    """
+    rows, values = [np.empty(0, dtype=np.int64)], [np.empty(0)]
+    for start, piece in _read_rows(source, column, n_rows):
+        known = _find_known(source, piece)
+        rows.append(start + known)
+        values.append(piece[known])
+    return np.concatenate(rows), np.concatenate(values)
+
+
+def _read_rows(
+    source: object, column: str | int | None, n_rows: int | None
+) -> Iterator[tuple[int, NDArray[np.float64]]]:
+    """Yield the values of a source in pieces, each with its first row."""
+    if is_stream(source) and source.n_rows is None and n_rows is None:
+        msg = "the stream never ends: set n_rows, the number of rows to read"
+        raise EndlessStreamError(msg)
+    start = 0
+    for values in _limit_rows(_read_values(source, column), n_rows):
+        yield start, values
+        start += len(values)
+
+
+def _find_known(source: object, values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the indices of the values to read; a stream may have missing ones."""
+    return np.flatnonzero(~np.isnan(values)) if is_stream(source) else np.arange(len(values))
+
+
+@contextmanager
+def _naming_rows(start: int) -> Iterator[None]:
+    """Raise an error of a detector with the first row of the values."""
+    try:
+        yield
+    except ValueError as error:
+        msg = f"in the values from row {start} on: {error}"
+        raise StreamgaugeError(msg) from None
 
 
 def _limit_rows(arrays: Iterator[NDArray[np.float64]], n_rows: int | None) -> Iterator[NDArray[np.float64]]:

@@ -1,7 +1,7 @@
 //! The cumulative sum chart.
 
 use super::options::{check_not_negative, read_numbers, write_numbers};
-use super::{Detector, Direction, Signal};
+use super::{Detector, Direction, Level, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
@@ -54,18 +54,30 @@ impl Detector for Cusum {
 
     #[inline(always)]
     fn update(&mut self, value: f64) -> Signal {
+        self.update_traced(value).0
+    }
+
+    fn has_level(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn update_traced(&mut self, value: f64) -> (Signal, Option<Level>) {
         let CusumOptions { delta, threshold, grace_period, direction } = self.options;
         self.n += 1.0;
         self.total += value;
         let above = value - self.total / self.n;
         self.rise = (self.rise + (above - delta)).max(0.0);
         self.fall = (self.fall - (above + delta)).max(0.0);
-        let passed = (direction.is_up() & (self.rise > threshold)) | (direction.is_down() & (self.fall > threshold));
-        if passed & (self.n > grace_period as f64) {
+        let rise = if direction.is_up() { self.rise } else { 0.0 };
+        let fall = if direction.is_down() { self.fall } else { 0.0 };
+        let threshold = if self.n > grace_period as f64 { threshold } else { f64::NAN };
+        let level = Level { statistic: if fall > rise { fall } else { rise }, threshold };
+        if level.is_passed() {
             self.reset();
-            return Signal::Drift;
+            return (Signal::Drift, Some(level));
         }
-        Signal::Stable
+        (Signal::Stable, Some(level))
     }
 
     fn reset(&mut self) {

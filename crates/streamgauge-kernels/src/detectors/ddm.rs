@@ -1,7 +1,7 @@
 //! DDM: the error rate against its minimum.
 
 use super::options::{check_not_negative, read_numbers, write_numbers};
-use super::{Detector, Domain, Signal};
+use super::{Detector, Domain, Level, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::error::check_option;
@@ -66,13 +66,18 @@ impl ErrorRate {
         }
     }
 
+    /// Returns a rate with its deviation, and a number of deviations above the minimum.
+    #[inline(always)]
+    fn level(&self, rate: f64, deviation: f64, n_deviations: f64) -> Level {
+        Level { statistic: rate + deviation, threshold: self.least_rate + n_deviations * self.least_deviation }
+    }
+
     /// Compares a rate with the minimum.
     #[inline(always)]
     pub(super) fn signal(&self, rate: f64, deviation: f64, options: &DdmOptions) -> Signal {
-        let level = rate + deviation;
-        if level > self.least_rate + options.drift * self.least_deviation {
+        if self.level(rate, deviation, options.drift).is_passed() {
             Signal::Drift
-        } else if level > self.least_rate + options.warning * self.least_deviation {
+        } else if self.level(rate, deviation, options.warning).is_passed() {
             Signal::Warning
         } else {
             Signal::Stable
@@ -106,16 +111,26 @@ impl Detector for Ddm {
 
     #[inline(always)]
     fn update(&mut self, value: f64) -> Signal {
+        self.update_traced(value).0
+    }
+
+    fn has_level(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn update_traced(&mut self, value: f64) -> (Signal, Option<Level>) {
         let (rate, deviation) = self.rate.update(value);
         if self.rate.n <= self.options.grace_period as f64 {
-            return Signal::Stable;
+            return (Signal::Stable, Some(Level { statistic: rate + deviation, threshold: f64::NAN }));
         }
         self.rate.keep_least(rate, deviation);
+        let level = self.rate.level(rate, deviation, self.options.drift);
         let signal = self.rate.signal(rate, deviation, &self.options);
         if signal == Signal::Drift {
             self.reset();
         }
-        signal
+        (signal, Some(level))
     }
 
     fn reset(&mut self) {

@@ -1,7 +1,7 @@
 //! ECDD: a chart of the exponentially weighted error rate.
 
 use super::options::{check_share, read_numbers, write_numbers};
-use super::{Detector, Domain, Signal};
+use super::{Detector, Domain, Level, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::error::option_error;
@@ -66,27 +66,40 @@ impl Detector for EwmaChart {
 
     #[inline(always)]
     fn update(&mut self, value: f64) -> Signal {
+        self.update_traced(value).0
+    }
+
+    fn has_level(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn update_traced(&mut self, value: f64) -> (Signal, Option<Level>) {
         let weight = self.options.newest_weight;
         self.n += 1.0;
         self.errors += value;
         self.moving += weight * (value - self.moving);
         self.start *= (1.0 - weight) * (1.0 - weight);
         if self.n <= self.options.grace_period as f64 {
-            return Signal::Stable;
+            return (Signal::Stable, Some(Level { statistic: self.moving, threshold: f64::NAN }));
         }
         let rate = self.errors / self.n;
         let deviation = (rate * (1.0 - rate) * weight * (1.0 - self.start) / (2.0 - weight)).sqrt();
         let [c0, c1, c3, c5, c7] = self.limit;
         let squared = rate * rate;
         let limit = (c0 + rate * (c1 + squared * (c3 + squared * (c5 + squared * c7)))) * deviation;
-        if self.moving > rate + limit {
-            self.reset();
+        let level = Level { statistic: self.moving, threshold: rate + limit };
+        let signal = if level.is_passed() {
             Signal::Drift
         } else if self.moving > rate + 0.5 * limit {
             Signal::Warning
         } else {
             Signal::Stable
+        };
+        if signal == Signal::Drift {
+            self.reset();
         }
+        (signal, Some(level))
     }
 
     fn reset(&mut self) {

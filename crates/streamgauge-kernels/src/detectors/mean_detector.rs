@@ -1,7 +1,7 @@
 //! A detector on the running mean of the values.
 
 use super::options::{read_numbers, write_numbers};
-use super::{Detector, Domain, Signal};
+use super::{Detector, Domain, Level, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::error::check_option;
@@ -48,13 +48,21 @@ impl Detector for MeanDetector {
     }
 
     fn update(&mut self, value: f64) -> Signal {
+        self.update_traced(value).0
+    }
+
+    fn has_level(&self) -> bool {
+        self.detector.has_level()
+    }
+
+    fn update_traced(&mut self, value: f64) -> (Signal, Option<Level>) {
         self.n += 1.0;
         self.total += value;
-        let signal = self.detector.update(self.total / self.n);
+        let (signal, level) = self.detector.update_traced(self.total / self.n);
         if signal == Signal::Drift {
             self.reset_mean();
         }
-        signal
+        (signal, level)
     }
 
     fn reset(&mut self) {

@@ -6,6 +6,7 @@
 
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::error::check_option;
 
 mod adwin;
 mod cusum;
@@ -64,6 +65,22 @@ pub enum Domain {
     Binary,
 }
 
+/// What a detector compares after a value: a drift is signalled where the statistic exceeds the threshold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Level {
+    /// The statistic.
+    pub statistic: f64,
+    /// The threshold; NaN, which nothing exceeds, where nothing is compared.
+    pub threshold: f64,
+}
+
+impl Level {
+    #[inline(always)]
+    fn is_passed(self) -> bool {
+        self.statistic > self.threshold
+    }
+}
+
 /// A detector of changes in the distribution of values.
 pub trait Detector: CloneDetector + Send + Sync {
     /// Returns the name at the start of its saved state.
@@ -76,6 +93,16 @@ pub trait Detector: CloneDetector + Send + Sync {
 
     /// Adds a value of its domain; returns the signal.
     fn update(&mut self, value: f64) -> Signal;
+
+    /// Returns whether it compares one statistic with one threshold, see [`Detector::update_traced`].
+    fn has_level(&self) -> bool {
+        false
+    }
+
+    /// Like [`Detector::update`]; returns also what was compared, if [`Detector::has_level`].
+    fn update_traced(&mut self, value: f64) -> (Signal, Option<Level>) {
+        (self.update(value), None)
+    }
 
     /// Forgets everything but the options.
     fn reset(&mut self);
@@ -151,6 +178,37 @@ pub fn update_column(detector: &mut dyn Detector, values: &[f64]) -> Result<Vec<
     let mut signals = vec![0; values.len()];
     detector.update_all(values, &mut signals);
     Ok(signals)
+}
+
+/// The columns of [`trace_column`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct DetectorTrace {
+    /// The signals as numbers.
+    pub signals: Vec<u8>,
+    /// The statistic after each value.
+    pub statistic: Vec<f64>,
+    /// The threshold after each value; NaN where nothing is compared.
+    pub threshold: Vec<f64>,
+}
+
+/// Adds a column to a detector like [`update_column`]; returns also what it compared after each value.
+///
+/// # Errors
+/// Returns [`KernelError::Option`] if the detector does not compare one statistic with one threshold,
+/// [`KernelError::Monitored`] if a value is not of its domain.
+pub fn trace_column(detector: &mut dyn Detector, values: &[f64]) -> Result<DetectorTrace, KernelError> {
+    let expected = "it does not compare one statistic with one threshold";
+    check_option("detector", detector.name(), detector.has_level(), expected)?;
+    detector.domain().check(values)?;
+    let (mut signals, mut statistic, mut threshold) = (vec![], vec![], vec![]);
+    for &value in values {
+        let (signal, level) = detector.update_traced(value);
+        let level = level.unwrap_or(Level { statistic: f64::NAN, threshold: f64::NAN });
+        signals.push(signal as u8);
+        statistic.push(level.statistic);
+        threshold.push(level.threshold);
+    }
+    Ok(DetectorTrace { signals, statistic, threshold })
 }
 
 impl Domain {

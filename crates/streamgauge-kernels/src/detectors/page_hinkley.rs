@@ -1,7 +1,7 @@
 //! The Page-Hinkley test, with a fading factor.
 
 use super::options::{check_not_negative, check_share, read_numbers, write_numbers};
-use super::{Detector, Direction, Signal};
+use super::{Detector, Direction, Level, Signal};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
@@ -65,25 +65,27 @@ impl PageHinkley {
 }
 
 impl State {
-    /// Adds a value; returns whether the values have changed. The mean is off the critical path from one value to the
-    /// next, so that its division adds no latency.
+    /// Adds a value; returns the greater distance of a sum from its extreme, and the threshold. The mean is off the
+    /// critical path from one value to the next, so that its division adds no latency.
     #[inline(always)]
-    fn update(&mut self, options: &PageHinkleyOptions, value: f64, up: bool, down: bool) -> bool {
+    fn update(&mut self, options: &PageHinkleyOptions, value: f64, up: bool, down: bool) -> Level {
         self.n += 1.0;
         self.total += value;
         let above = value - self.total / self.n;
-        let mut passed = false;
+        let mut statistic = 0.0;
         if up {
             self.rise = options.factor.mul_add(self.rise, above - options.delta);
             self.least = if self.rise < self.least { self.rise } else { self.least };
-            passed |= self.rise - self.least > options.threshold;
+            statistic = self.rise - self.least;
         }
         if down {
             self.fall = options.factor.mul_add(self.fall, above + options.delta);
             self.greatest = if self.fall > self.greatest { self.fall } else { self.greatest };
-            passed |= self.greatest - self.fall > options.threshold;
+            let distance = self.greatest - self.fall;
+            statistic = if distance > statistic { distance } else { statistic };
         }
-        passed & (self.n > options.grace_period as f64)
+        let threshold = if self.n > options.grace_period as f64 { options.threshold } else { f64::NAN };
+        Level { statistic, threshold }
     }
 
     /// Adds a column, with the directions known at compile time.
@@ -91,7 +93,7 @@ impl State {
     fn update_all(&mut self, options: &PageHinkleyOptions, values: &[f64], signals: &mut [u8], up: bool, down: bool) {
         let mut state = *self;
         for (&value, signal) in values.iter().zip(signals) {
-            if state.update(options, value, up, down) {
+            if state.update(options, value, up, down).is_passed() {
                 (state, *signal) = (FRESH, Signal::Drift as u8);
             } else {
                 *signal = Signal::Stable as u8;
@@ -107,12 +109,21 @@ impl Detector for PageHinkley {
     }
 
     fn update(&mut self, value: f64) -> Signal {
+        self.update_traced(value).0
+    }
+
+    fn has_level(&self) -> bool {
+        true
+    }
+
+    fn update_traced(&mut self, value: f64) -> (Signal, Option<Level>) {
         let direction = self.options.direction;
-        if self.state.update(&self.options, value, direction.is_up(), direction.is_down()) {
+        let level = self.state.update(&self.options, value, direction.is_up(), direction.is_down());
+        if level.is_passed() {
             self.reset();
-            return Signal::Drift;
+            return (Signal::Drift, Some(level));
         }
-        Signal::Stable
+        (Signal::Stable, Some(level))
     }
 
     fn update_all(&mut self, values: &[f64], signals: &mut [u8]) {

@@ -108,6 +108,32 @@ fn a_mean_over_all_values_outlasts_drifts_and_refuses_the_state_of_one_that_rest
 }
 
 #[test]
+fn a_trace_has_the_signals_of_an_update_and_drifts_where_the_statistic_exceeds_the_threshold() {
+    let values = errors(6_000, 1_500);
+    let mut names = vec![];
+    for direction in [Direction::Up, Direction::Down, Direction::Both] {
+        for (mut detector, mut traced) in build(direction).into_iter().zip(build(direction)) {
+            if !detector.has_level() {
+                let before = traced.save();
+                assert!(trace_column(&mut *traced, &values).is_err() && traced.save() == before);
+                continue;
+            }
+            names.push(detector.name());
+            let trace = trace_column(&mut *traced, &values).unwrap();
+            assert_eq!(trace.signals, update_column(&mut *detector, &values).unwrap());
+            assert_eq!(traced.save(), detector.save());
+            for ((&signal, statistic), threshold) in trace.signals.iter().zip(trace.statistic).zip(trace.threshold) {
+                assert_eq!(signal == Signal::Drift as u8, statistic > threshold);
+            }
+        }
+    }
+    names.sort_unstable();
+    names.dedup();
+    let expected = ["Cusum detector", "Ddm detector", "EwmaChart detector", "OfMean detector", "PageHinkley detector"];
+    assert_eq!(names, expected);
+}
+
+#[test]
 fn memory_is_bounded() {
     for mut detector in build(Direction::Both) {
         let values = errors(20_000, 20_000);
