@@ -2,16 +2,17 @@
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from streamgauge._format.text import to_text
 from streamgauge.cli.names import Choice, complete_names
-from streamgauge.cli.out_folder import save_into
+from streamgauge.cli.out_folder import check_output_files, save_into
 from streamgauge.cli.output import (
     POSITIVE,
     RUN_FAILED,
@@ -19,6 +20,7 @@ from streamgauge.cli.output import (
     add_options,
     add_output_options,
     is_quiet,
+    is_verbose,
     make_console,
     print_detail,
     print_json,
@@ -29,7 +31,11 @@ from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeErr
 from streamgauge.names import FAMILIES, find_labelled_stream, make
 from streamgauge.results import Results
 
-__all__ = ["add_run_options", "get_exit_status", "run", "write_outputs"]
+if TYPE_CHECKING:
+    from streamgauge.evaluation import Evaluation
+    from streamgauge.significance import Comparison
+
+__all__ = ["add_run_options", "finish", "get_exit_status", "prepare", "run"]
 
 
 def _make_name_option(option: str, family: str, **settings: Any) -> Callable[..., Any]:  # noqa: ANN401
@@ -65,6 +71,11 @@ _OPTIONS = (
         default="first",
         show_default=True,
         help="Prediction to score: the first of each row, the last before its label, or the first of labelled rows.",
+    ),
+    click.option(
+        "--score-unlabelled-start",
+        is_flag=True,
+        help="Score also the rows tested before the first late label could be learnt.",
     ),
     _make_name_option(
         "--forgetting",
@@ -106,6 +117,11 @@ _OPTIONS = (
         type=Choice(["predictions", "votes", "misclassified", "confusion"]),
         help="Also write this to the folder of --out; repeatable.",
     ),
+    click.option(
+        "--log",
+        type=click.Path(path_type=Path),
+        help="Write every reading, alarm and verdict to this file as it happens, one line of JSON each.",
+    ),
     click.option("--table", type=click.Path(path_type=Path), help="Write all readings to this .csv or .parquet file."),
     click.option(
         "--checkpoint", type=click.Path(path_type=Path), metavar="DIR", help="Write checkpoints to this folder."
@@ -130,9 +146,9 @@ def add_run_options(command: Callable[..., int]) -> Callable[..., int]:
     return add_options(add_output_options(command), _OPTIONS)
 
 
-def run(options: dict[str, Any], journal: Path | None = None) -> Results:
-    """Run the evaluation that the options describe; it can be followed in the folder of the journal."""
-    from streamgauge.evaluation import evaluate  # noqa: PLC0415
+def prepare(options: dict[str, Any]) -> "Evaluation":
+    """Build the evaluation that the options describe, whose parts are all checked; it reads no row."""
+    from streamgauge.evaluation import Evaluation  # noqa: PLC0415
     from streamgauge.significance import LiveTest  # noqa: PLC0415
 
     if not options["stream"]:
@@ -150,16 +166,13 @@ def run(options: dict[str, Any], journal: Path | None = None) -> Results:
     if hidden is not None and options["labelling"] != "AllLabels":
         msg = f"{options['stream']} is a sample that sets which labels are hidden; remove --labelling"
         raise StreamgaugeError(msg)
-    print_detail(f"{options['stream']}: {len(learners)} learners, {options['scheme']}")
-    warnings.simplefilter("ignore", FailureWarning)  # failures are part of the results
-    warnings.simplefilter("always", CheckpointWarning)
-    warnings.showwarning = _print_warning
-    return evaluate(
+    return Evaluation(
         stream,
         learners,
         scheme=make("scheme", options["scheme"], {**FAMILIES["streams"](), **FAMILIES["schemes"]()}),
         labelling=labelling if hidden is None else hidden,
         score=options["score"],
+        score_unlabelled_start=options["score_unlabelled_start"],
         forgetting=[make("forgetting", text, FAMILIES["forgettings"]()) for text in options["forgetting"]] or None,
         measures=options["measure"] or ("accuracy",),
         detectors={text: make("detector", text, detectors) for text in options["detector"]},
@@ -177,9 +190,18 @@ def run(options: dict[str, Any], journal: Path | None = None) -> Results:
         checkpoint_every=options["checkpoint_every"],
         resume=options["resume"],
         trust_checkpoint=options["trust_checkpoint"],
-        journal=journal,
-        progress=False if is_quiet() else None,
     )
+
+
+def run(evaluation: "Evaluation", options: dict[str, Any], journal: Path | None = None) -> Results:
+    """Run an evaluation to its end; it can be followed in the folder of the journal."""
+    check_output_files(options)
+    print_detail(f"{options['stream']}: {len(evaluation.specs)} learners, {options['scheme']}")
+    warnings.simplefilter("ignore", FailureWarning)  # failures are part of the results
+    warnings.simplefilter("always", CheckpointWarning)
+    warnings.showwarning = _print_warning
+    evaluation.journal = journal
+    return evaluation.run(progress=False if is_quiet() else None, log=options["log"])
 
 
 def _require_distinct(texts: Sequence[str], learners: dict[str, Any]) -> None:
@@ -244,33 +266,77 @@ def _make_recorders(options: dict[str, Any]) -> list[Any]:
     return recorders
 
 
-def write_outputs(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) -> int:
-    """Write the requested files, print the results or their JSON, and return the exit status."""
-    from streamgauge.results import tabulate_readings, write_table  # noqa: PLC0415
+def finish(
+    results: Results, options: dict[str, Any], compare: Callable[[], Sequence["Comparison"]] = lambda: ()
+) -> int:
+    """Save the results, test them, print them and write the other files; return the exit status.
 
+    The results are saved first, and whatever fails afterwards does not prevent the rest: a finished run is never lost.
+
+    Parameters
+    ----------
+    results
+        The results of a run.
+    options
+        The options of the command.
+    compare
+        Tests the learners.
+    """
+    failures: list[str] = []
     if options["out"]:
-        save_into(options["out"], results, options["earlier"])
+        with _collect_failure(failures, "the results could not be saved"):
+            save_into(options["out"], results, options["earlier"])
+    saved = options["out"] if options["out"] and not failures else None
+    comparisons: Sequence[Comparison] = ()
+    with _collect_failure(failures, "the learners could not be tested"):
+        comparisons = compare()
+    if options["as_json"]:
+        print_json(_to_json(results, comparisons))
+    else:
+        from streamgauge.reports import build_summary  # noqa: PLC0415
+
+        make_console().print(build_summary(results, comparisons))
+        live = results.description.get("live")
+        if isinstance(live, dict) and live:
+            print_note("events: " + ", ".join(f"{what} {n:,}" for what, n in live.items() if n is not None))
+    if saved:
+        print_note(f"results: {saved}")
+    _write_files(results, comparisons, options, failures)
+    for failure in failures:
+        click.echo(f"Error: {failure}", err=True)
+    if failures and saved:
+        hint = f"'streamgauge compare {saved}' tests them, 'streamgauge report {saved}' writes a report"
+        click.echo(f"The results are saved in {saved}: {hint}.", err=True)
+    return RUN_FAILED if failures else get_exit_status(results)
+
+
+def _write_files(
+    results: Results, comparisons: Sequence["Comparison"], options: dict[str, Any], failures: list[str]
+) -> None:
+    """Write the table and the report."""
     if options["table"]:
-        write_table(tabulate_readings(results), options["table"])
+        from streamgauge.results import tabulate_readings, write_table  # noqa: PLC0415
+
+        with _collect_failure(failures, "the table could not be written"):
+            write_table(tabulate_readings(results), options["table"])
     report = options["report"] or (options["out"] / "report.html" if options["out"] else None)
     if report:
         from streamgauge.reports import write_page  # noqa: PLC0415
 
-        write_page(results, report, comparisons)
-    if options["as_json"]:
-        print_json(_to_json(results, comparisons))
-        return get_exit_status(results)
-    from streamgauge.reports import build_summary  # noqa: PLC0415
+        with _collect_failure(failures, "the report could not be written"):
+            write_page(results, report, comparisons)
+            print_note(f"report: {report}")
 
-    make_console().print(build_summary(results, comparisons))
-    live = results.description.get("live")
-    if isinstance(live, dict) and live:
-        print_note("events: " + ", ".join(f"{what} {n:,}" for what, n in live.items() if n is not None))
-    if options["out"]:
-        print_note(f"results: {options['out']}")
-    if report:
-        print_note(f"report: {report}")
-    return get_exit_status(results)
+
+@contextmanager
+def _collect_failure(failures: list[str], what: str) -> Iterator[None]:
+    """Note a failure of the block, so that the next step is taken; --verbose raises it."""
+    try:
+        yield
+    except Exception as error:
+        if is_verbose():
+            raise
+        failures.append(f"{what}: {error}")
 
 
 def get_exit_status(results: Results) -> int:

@@ -89,6 +89,7 @@ class Job:
             if isinstance(source, SampleSource)
             else to_text(_make_labelling(self.labelling)),
             score=own.score,
+            score_unlabelled_start=own.score_unlabelled_start,
             seed=self.seed,
             rows=own.rows if source.rows is None else source.rows,
             every=own.every,
@@ -128,7 +129,7 @@ class Experiment:
         Schemes, labellings and seeds of the evaluations.
     forgettings, measures, detectors
         As for `Evaluation`; the default forgetting is a landmark, and with `Holdout` the last test.
-    score, rows, every, time_budget, resources
+    score, score_unlabelled_start, rows, every, time_budget, resources
         As for `Evaluation`; `rows` is its `n_rows`.
     checkpoint_every
         Rows between the checkpoints of a run, from which it resumes after a kill; None for about every 30 seconds, 0
@@ -157,6 +158,7 @@ class Experiment:
     measures: tuple[object, ...] = ("accuracy",)
     detectors: tuple[object, ...] = ()
     score: Score = "first"
+    score_unlabelled_start: bool = False
     rows: int | None = None
     every: int | None = None
     time_budget: float | None = None

@@ -193,6 +193,7 @@ class _ClaimedJob:
                 scheme=opened.add_training(scheme),
                 labelling=opened.labelling or MAKERS["labellings"](self.job.labelling or "AllLabels"),
                 score=experiment.score,
+                score_unlabelled_start=experiment.score_unlabelled_start,
                 forgetting=experiment.make_forgettings(scheme),
                 measures=tuple(experiment.measures),
                 detectors=experiment.make_detectors(),

@@ -17,7 +17,8 @@ __all__ = ["read", "read_out_folder"]
 
 KEYS = (
     *("name", "out", "streams", "learners", "samples", "schemes", "labellings", "seeds", "forgettings", "measures"),
-    *("detectors", "score", "rows", "every", "time_budget", "resources", "checkpoint_every"),
+    *("detectors", "score", "score_unlabelled_start", "rows", "every", "time_budget", "resources"),
+    "checkpoint_every",
 )
 SAMPLE_KEYS = (
     *("name", "file", "positive", "training_positives", "training_balance", "test_balance", "labelled", "rows"),
@@ -67,6 +68,7 @@ def read(path: Path | str, *, rows: int | None = None) -> Experiment:
         },
         "seeds": seeds,
         "score": _read_score(root),
+        "score_unlabelled_start": root.read_flag("score_unlabelled_start") is True,
         "rows": rows if rows is not None else root.read_integer("rows"),
         "every": root.read_integer("every"),
         "time_budget": root.read_float("time_budget"),

@@ -220,6 +220,7 @@ def _build_other_grids(results: RunData) -> list[Grid]:
             "hidden": feedback.n_hidden,
             "unknown": feedback.n_unknown,
             "scored per fold": round(float(feedback.n_scored.mean())),
+            "left out": feedback.n_left_out,
         }
         rows = tuple((name, (Cell(f"{n:,}"),)) for name, n in counts.items())
         grids.append(Grid("Labels", ("labels", "rows"), rows))

@@ -31,7 +31,7 @@ class Condition:
         Fingerprint of its rows; for a sample, that of the file it is drawn from.
     scheme, labelling
         Scheme and labelling as text, with their options.
-    score, seed, rows, every, time_budget
+    score, score_unlabelled_start, seed, rows, every, time_budget
         As for `Evaluation`; `rows` is its `n_rows`.
     sample
         How a sample is drawn; empty for other streams.
@@ -48,6 +48,7 @@ class Condition:
     scheme: str
     labelling: str
     score: str = "first"
+    score_unlabelled_start: bool = False
     seed: int = 1
     rows: int | None = None
     every: int | None = None
