@@ -24,7 +24,8 @@ COMMON_NOTES = (
     "The paper does not state the length of its streams. Ours have the number of rows stated above, with drifts at a"
     " quarter, a half and three quarters. McNemar rejects more often on longer streams.",
     "McNemar's test is run in every fold; its rate is the share of folds that reject.",
-    "Noise switches a prediction to a class drawn from all classes, as NoiseFilter does; the two forests always have"
+    "Noise changes a prediction to another class, drawn uniformly, as NoiseFilter does: of c classes a wrong prediction"
+    " becomes right with probability p / (c - 1), for which the paper prints p / c. The two forests always have"
     " different seeds, also if one of them is noisy.",
 )
 CRITICAL_VALUES = (

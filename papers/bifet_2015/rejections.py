@@ -23,7 +23,7 @@ from streamgauge.backends import Backend
 from streamgauge.learners import AdaptiveRandomForest
 from streamgauge.protocols import CellBatch, Learner, LearnerSpec, Scheme, Stream
 from streamgauge.randomness import below, fold_seed, uniform
-from streamgauge.records import PairSums, Schema
+from streamgauge.records import ABSTAINED, PairSums, Schema
 from streamgauge.schemes import Bootstrap, CrossValidation, Split
 from streamgauge.significance import two_way_t
 from streamgauge.streams import PokerHand, in_memory, load, paper_stream
@@ -140,11 +140,12 @@ class _Counting:
                 counter.update(correct, scored[mode])
 
     def _add_noise(self, predicted: NDArray[np.int32], noise: float, start: int) -> NDArray[np.int32]:
-        """Switch each prediction, with probability `noise`, to a class drawn from all classes."""
-        n = predicted.shape[1]
+        """Change each prediction, with probability `noise`, to another class, drawn uniformly."""
+        n, n_others = predicted.shape[1], self.n_classes - 1
         lots = np.stack([uniform(self.seed, "noise", fold, start, n) for fold in range(self.n_folds)])
-        drawn = [below(self.seed, "noise class", fold, start, n, self.n_classes) for fold in range(self.n_folds)]
-        return np.where(lots < noise, np.stack(drawn), predicted).astype(np.int32)
+        others = np.stack([below(self.seed, "noise class", fold, start, n, n_others) for fold in range(self.n_folds)])
+        changed = (lots < noise) & (predicted != ABSTAINED)
+        return np.where(changed, others + (others >= predicted), predicted).astype(np.int32)
 
 
 def _find_learnt(batch: CellBatch) -> NDArray[np.bool_]:

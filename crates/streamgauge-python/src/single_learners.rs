@@ -75,11 +75,12 @@ fn noise_filter(
     base: Py<PyAny>,
     base_seed: u64,
     p: f64,
+    redraw: bool,
     seed: u64,
 ) -> PyResult<Learner> {
     let schema = build_schema(&n_values, n_classes)?;
     let base = run_kernel(py, || PythonFactory::new(base).build(&schema, base_seed))?;
-    Ok(Learner::new(Box::new(kernels::NoiseFilter::new(base, p, seed))))
+    Ok(Learner::new(Box::new(kernels::NoiseFilter::new(base, p, redraw, seed))))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

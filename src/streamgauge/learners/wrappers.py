@@ -1,6 +1,6 @@
 """Wrappers: learners that change what another learner is shown, when it restarts, or what it predicts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from streamgauge import _native
@@ -127,11 +127,11 @@ class OneVsRest:
 
 @dataclass(frozen=True)
 class NoiseFilter:
-    """Replaces each prediction of a learner, with probability p, by a class drawn uniformly from all classes.
+    """Changes each prediction of a learner, with probability p, to another class, drawn uniformly.
 
     It creates a difference of known size between two learners, to check whether a test finds it. An accuracy of a
-    becomes ``a * (1 - p) + p / c`` with c classes, since the drawn class may be the predicted one. Learning is not
-    affected; the drawn class gets the votes of the winner.
+    becomes ``a * (1 - p) + (1 - a) * p / (c - 1)`` with c classes. Learning is not affected; the drawn class gets the
+    votes of the winner, and an abstention stays one.
 
     The random draw is addressed by the row's values and the number of rows learnt before.
 
@@ -140,9 +140,12 @@ class NoiseFilter:
     learner
         The learner; it may come from any supported library.
     p
-        The probability with which a prediction is replaced.
+        The probability with which a prediction is changed.
     seed
         The seed of the random draws and, together with the learner's own seed, of the learner.
+    redraw
+        Whether to draw from all classes, the predicted one included: an accuracy of a becomes
+        ``a * (1 - p) + p / c``.
 
     References
     ----------
@@ -159,6 +162,7 @@ class NoiseFilter:
     learner: LearnerSpec = NaiveBayes()
     p: float = 0.05
     seed: int = 1
+    redraw: bool = field(default=False, kw_only=True)
     seedless: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -169,5 +173,5 @@ class NoiseFilter:
         """Build a filter around an untrained learner."""
         build = make_builder(self.learner, schema)
         base_seed = fold_seed(seed, 0, self.learner.seed)
-        kernel = _native.noise_filter(schema.n_values, schema.n_classes, build, base_seed, self.p, seed)
+        kernel = _native.noise_filter(schema.n_values, schema.n_classes, build, base_seed, self.p, self.redraw, seed)
         return NativeLearner(kernel)

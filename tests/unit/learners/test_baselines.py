@@ -99,19 +99,36 @@ def test_a_memoriser_knows_what_it_has_learnt_and_guesses_the_rest():
     [(NoChange(), 40_000), (HoeffdingTree(), 40_000), (ScikitLearn(GaussianNB()), 400), (SEAEnsemble(), 10_000)],
     ids=["native", "tree", "scikit-learn", "chunks"],
 )
-def test_a_share_of_p_of_the_predictions_is_switched_to_any_class(base: LearnerSpec, n_rows: int):
-    stream = sg.RandomRBF(n_classes=4)
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_noise_changes_a_share_of_p_of_the_predictions_to_another_class(base: LearnerSpec, n_rows: int, n_classes: int):
+    stream, p = sg.RandomRBF(n_classes=n_classes), 0.2
     step = Step(take(stream, n_rows))
-    clean, switched = (
-        NoiseFilter(base, p=p).build(stream.schema, 1).interleave(step, with_votes=False)[0] for p in (0.0, 0.2)
+    clean, changed, redrawn = (
+        NoiseFilter(base, p=each, redraw=redraw).build(stream.schema, 1).interleave(step, with_votes=False)[0]
+        for each, redraw in ((0.0, False), (p, False), (p, True))
     )
-    changed, known = clean != switched, clean != ABSTAINED
-    margin = 4 * np.sqrt(0.2 / n_rows)
-    # One in four of the classes drawn is the one that was predicted.
-    assert abs(np.mean(changed[known]) - 0.2 * 3 / 4) < margin
-    assert (np.bincount(switched[changed], minlength=4) > 0).all()
-    expected = np.mean((clean == step.batch.y)[known]) * 0.8 + 0.2 / 4
-    assert abs(np.mean((switched == step.batch.y)[known]) - expected) < margin
+    known = clean != ABSTAINED
+    assert (changed[~known] == ABSTAINED).all()
+    differs, margin = (clean != changed)[known], 4 * np.sqrt(p / n_rows)
+    assert abs(np.mean(differs) - p) < margin
+    assert len(np.unique(changed[known][differs])) == n_classes
+    a, a_changed, a_redrawn = (np.mean((column == step.batch.y)[known]) for column in (clean, changed, redrawn))
+    # Bifet et al. 2015, section 4.1, with the share of the other classes that is right.
+    assert abs(a_changed - (a * (1 - p) + (1 - a) * p / (n_classes - 1))) < margin
+    assert abs(a_redrawn - (a * (1 - p) + p / n_classes)) < margin
+
+
+def test_the_votes_of_a_noisy_learner_agree_with_its_predictions():
+    step = Step(take(sg.RandomRBF(n_classes=3), 5_000))
+    for p, redraw in ((0.5, False), (0.5, True), (1.0, False)):
+        spec = NoiseFilter(HoeffdingTree(), p=p, redraw=redraw)
+        predictions, votes = spec.build(sg.RandomRBF(n_classes=3).schema, 1).interleave(step, with_votes=True)
+        clean, _ = HoeffdingTree().build(sg.RandomRBF(n_classes=3).schema, 1).interleave(step, with_votes=False)
+        assert votes is not None
+        known = predictions != ABSTAINED
+        np.testing.assert_array_equal(votes.argmax(axis=1)[known], predictions[known])
+        if p == 1.0:
+            assert (predictions != clean)[known].all()
 
 
 def test_noise_does_not_touch_what_is_learnt():

@@ -49,7 +49,7 @@ def test_noise_takes_away_as_much_accuracy_as_its_formula_says():
     for noise in NOISES:
         p = float(noise)
         pair = sums["all", noise]
-        expected = accuracy[0] * p - p / 2  # of a there remains a (1 - p) + p / c
+        expected = accuracy[0] * p - (1 - accuracy[0]) * p  # of a there remains a (1 - p) + (1 - a) p / (c - 1)
         assert pair.fold_differences.mean() == pytest.approx(expected, abs=4 * np.sqrt(p / 80_000) + 1e-12)
 
 

@@ -9,10 +9,12 @@ use crate::randomness::Purpose;
 const NAME: &str = "NoiseFilter";
 const SWITCH: Purpose = Purpose::named("switch");
 
-/// Switches each prediction of a learner, with some probability, to a class drawn uniformly from all.
+/// Switches each prediction of a learner, with some probability, to a class drawn uniformly from the others, or from
+/// all if it redraws. An abstention stays one.
 pub struct NoiseFilter {
     base: Box<dyn Learner>,
     probability: f64,
+    redraws: bool,
     seed: u64,
     n_learnt: u64,
 }
@@ -20,16 +22,31 @@ pub struct NoiseFilter {
 impl NoiseFilter {
     /// Wraps a learner.
     #[must_use]
-    pub fn new(base: Box<dyn Learner>, probability: f64, seed: u64) -> Self {
-        Self { base, probability, seed, n_learnt: 0 }
+    pub fn new(base: Box<dyn Learner>, probability: f64, redraws: bool, seed: u64) -> Self {
+        Self { base, probability, redraws, seed, n_learnt: 0 }
     }
 
     /// Draws whether the prediction of a row is switched, and to which class.
     #[inline(always)]
-    fn draw_switch(&self, x: &[f64], n_learnt: u64) -> Option<usize> {
+    fn draw_switch(&self, x: &[f64], n_learnt: u64, prediction: i32) -> Option<usize> {
+        let predicted = usize::try_from(prediction).ok()?;
         let draws = row_draws(self.seed, SWITCH, x, n_learnt);
+        if draws.uniform(0) >= self.probability {
+            return None;
+        }
         let n_classes = self.base.schema().n_classes as u64;
-        (draws.uniform(0) < self.probability).then(|| draws.below(1, n_classes) as usize)
+        if self.redraws {
+            return Some(draws.below(1, n_classes) as usize);
+        }
+        let other = draws.below(1, n_classes - 1) as usize;
+        (n_classes > 1).then_some(other + usize::from(other >= predicted))
+    }
+
+    /// Switches the prediction that some votes make, or leaves them.
+    fn switch_votes(&self, x: &[f64], votes: &mut [f64]) {
+        if let Some(class) = self.draw_switch(x, self.n_learnt, find_winner(votes)) {
+            switch(votes, class);
+        }
     }
 }
 
@@ -51,9 +68,7 @@ impl Learner for NoiseFilter {
 
     fn vote(&self, x: &[f64], votes: &mut [f64]) {
         self.base.vote(x, votes);
-        if let Some(class) = self.draw_switch(x, self.n_learnt) {
-            switch(votes, class);
-        }
+        self.switch_votes(x, votes);
     }
 
     fn learn(&mut self, x: &[f64], label: usize, weight: f64) {
@@ -66,7 +81,8 @@ impl Learner for NoiseFilter {
         self.base.interleave(step, predictions, votes.as_deref_mut());
         let mut n_learnt = self.n_learnt;
         for (i, prediction) in predictions.iter_mut().enumerate() {
-            let switched = if step.tests(i) { self.draw_switch(&step.x[i * d..(i + 1) * d], n_learnt) } else { None };
+            let x = &step.x[i * d..(i + 1) * d];
+            let switched = if step.tests(i) { self.draw_switch(x, n_learnt, *prediction) } else { None };
             if let Some(class) = switched {
                 *prediction = class as i32;
                 if let Some(votes) = &mut votes {
@@ -82,9 +98,7 @@ impl Learner for NoiseFilter {
         let (d, n_classes) = (self.schema().n_attributes(), self.schema().n_classes);
         self.base.predict(x, votes);
         for (i, votes) in votes.chunks_exact_mut(n_classes).enumerate() {
-            if let Some(class) = self.draw_switch(&x[i * d..(i + 1) * d], self.n_learnt) {
-                switch(votes, class);
-            }
+            self.switch_votes(&x[i * d..(i + 1) * d], votes);
         }
     }
 
@@ -128,17 +142,30 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_given_share_is_switched_to_any_class() {
-        let base = Box::new(NoChange::new(Schema { n_values: vec![0], n_classes: 4 }));
-        let mut filter = NoiseFilter::new(base, 0.2, 3);
-        let (x, y): (Vec<f64>, Vec<i32>) = (0..100_000).map(|row| (f64::from(row % 100), 2)).unzip();
+    /// Returns the share of each class among the predictions where the base predicts class 1.
+    fn count_switches(n_classes: usize, redraws: bool) -> Vec<f64> {
+        let base = Box::new(NoChange::new(Schema { n_values: vec![0], n_classes }));
+        let mut filter = NoiseFilter::new(base, 0.2, redraws, 3);
+        let (x, y): (Vec<f64>, Vec<i32>) = (0..100_000).map(|row| (f64::from(row % 100), 1)).unzip();
         let mut predictions = vec![ABSTAINED; x.len()];
         filter.interleave(&Step { x: &x, y: &y, test: None, weight: None }, &mut predictions, None);
-        for (class, share) in [(0, 0.05), (1, 0.05), (2, 0.85), (3, 0.05)] {
-            let observed =
-                predictions.iter().filter(|&&prediction| prediction == class).count() as f64 / x.len() as f64;
-            assert!((observed - share).abs() < 0.005, "{class}: {observed}");
+        assert_eq!(predictions[0], ABSTAINED);
+        let count = |class| predictions.iter().filter(|&&prediction| prediction == class).count() as f64;
+        (0..n_classes as i32).map(|class| count(class) / x.len() as f64).collect()
+    }
+
+    #[test]
+    fn the_given_share_is_switched_to_another_class_or_redrawn_from_all() {
+        let cases = [
+            (2, false, vec![0.2, 0.8]),
+            (2, true, vec![0.1, 0.9]),
+            (5, false, vec![0.05, 0.8, 0.05, 0.05, 0.05]),
+            (5, true, vec![0.04, 0.84, 0.04, 0.04, 0.04]),
+        ];
+        for (n_classes, redraws, expected) in cases {
+            for (observed, share) in count_switches(n_classes, redraws).into_iter().zip(expected) {
+                assert!((observed - share).abs() < 0.005, "{n_classes} {redraws}: {observed} for {share}");
+            }
         }
     }
 }
