@@ -153,6 +153,7 @@ _FORGETTINGS = {
     r"TimeWindow\(seconds=([\d.e+-]+)\)": "over the last {:,g} seconds",
     r"Tumbling\(width=(\d+)\)": "over consecutive windows of {:,} rows",
     r"Fading\(factor=([\d.e+-]+)\)": "with fading factor {:g}",
+    r"Fading\(factor=([\d.e+-]+), chunk=(\d+)\)": "with fading factor {:g} per chunk of {:,} rows",
     r"EWMA\(alpha=([\d.e+-]+)\)": "as an EWMA with alpha {:g}",
     r"AdwinWindow\(delta=([\d.e+-]+)\)": "over an ADWIN window with delta {:g}",
 }

@@ -9,6 +9,17 @@ from streamgauge.forgetting.kinds import (
     TimeWindow,
     Tumbling,
     Window,
+    count_rows_above,
 )
 
-__all__ = ["EWMA", "AdwinWindow", "Fading", "Landmark", "NativeForgetting", "TimeWindow", "Tumbling", "Window"]
+__all__ = [
+    "EWMA",
+    "AdwinWindow",
+    "Fading",
+    "Landmark",
+    "NativeForgetting",
+    "TimeWindow",
+    "Tumbling",
+    "Window",
+    "count_rows_above",
+]

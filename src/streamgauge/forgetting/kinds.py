@@ -9,14 +9,15 @@ memory, and rows in the same bin count as tied.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf
-from typing import ClassVar
+from math import ceil, inf, log
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
+from streamgauge.forgetting.chunk_fading import ChunkFading
 from streamgauge.forgetting.kept_rows import RowKeeper
 from streamgauge.forgetting.moa_counting import MoaCounting
 from streamgauge.records import Tallies, Trace, sum_classes
@@ -31,6 +32,7 @@ __all__ = [
     "TimeWindow",
     "Tumbling",
     "Window",
+    "count_rows_above",
 ]
 
 N_BINS = 15
@@ -134,21 +136,21 @@ class NativeForgetting:
             raise StreamgaugeError(str(error)) from None
 
 
-State = NativeForgetting | MoaCounting | RowKeeper
+State = NativeForgetting | MoaCounting | RowKeeper | ChunkFading
 
 
 class ForgettingBase(ABC):
     """A forgetting whose state is kept in native code."""
 
-    keeps_rows: ClassVar[bool] = False
-    """Whether it covers its newest rows with their own weights, so that they can be kept one by one."""
+    keeps_rows: ClassVar[Literal["none", "newest", "all"]] = "none"
+    """Which rows it can keep one by one: it must cover them with their own weights, and no others."""
 
     def build(self, n_classes: int, statistics: Sequence[str] = ()) -> State:
         """Build an empty state that keeps, beyond the counts, the statistics that measures need."""
         sums = [statistic for statistic in statistics if statistic != "rows"]
         if len(sums) == len(statistics):
             return NativeForgetting(self._build_kernel(n_classes, statistics), statistics)
-        if not self.keeps_rows:
+        if self.keeps_rows == "none":
             msg = "it keeps no rows; use Window, TimeWindow, Tumbling or Landmark"
             raise StreamgaugeError(msg)
         return RowKeeper(NativeForgetting(self._build_kernel(n_classes, sums), sums), n_classes)
@@ -176,7 +178,7 @@ class Landmark(ForgettingBase):
     [1.0, 1.0, 1.0]
     """
 
-    keeps_rows: ClassVar[bool] = True
+    keeps_rows = "all"
     moa_compatible: bool = field(default=False, kw_only=True)
 
     def weights_by_age(self, n: int) -> NDArray[np.float64]:
@@ -212,7 +214,7 @@ class Window(ForgettingBase):
     [1.0, 1.0, 1.0, 0.0, 0.0]
     """
 
-    keeps_rows: ClassVar[bool] = True
+    keeps_rows = "newest"
     width: int = 1000
     moa_compatible: bool = field(default=False, kw_only=True)
 
@@ -254,7 +256,7 @@ class TimeWindow(ForgettingBase):
     [2, 2, 2]
     """
 
-    keeps_rows: ClassVar[bool] = True
+    keeps_rows = "newest"
     seconds: float = 3600.0
 
     def __post_init__(self) -> None:
@@ -287,7 +289,7 @@ class Tumbling(ForgettingBase):
     [2, 3, 1, 2]
     """
 
-    keeps_rows: ClassVar[bool] = True
+    keeps_rows = "newest"
     width: int = 1000
 
     def __post_init__(self) -> None:
@@ -306,31 +308,74 @@ class Fading(ForgettingBase):
     """Weights a row that is `age` scored rows old with ``factor ** age``.
 
     The whole tally fades, so a rate is the faded hits divided by the faded weight and is unbiased from the first row
-    on. The effective number of rows is ``1 / (1 - factor)``.
+    on. The effective number of rows is ``1 / (1 - factor)``; `count_rows_above` is the number of rows that matter.
+
+    With a `chunk` of more than one row the tally fades once per chunk, before its first row: after chunk i the sums are
+    ``S_i = L_i + factor * S_(i-1)`` and ``B_i = n_i + factor * B_(i-1)`` (Gama et al. 2009). A reading within a chunk
+    sees the rows of that chunk so far with a weight of 1.
 
     Parameters
     ----------
     factor
-        The share of a weight that remains after each row, in (0, 1].
+        The share of a weight that remains after each row, or each chunk, in (0, 1].
+    chunk
+        The number of scored rows between two fadings, at least 1.
 
     Examples
     --------
-    >>> Fading(0.5).weights_by_age(4).tolist()
-    [1.0, 0.5, 0.25, 0.125]
+    >>> Fading(0.5).weights_by_age(4).tolist(), Fading(0.5, chunk=2).weights_by_age(5).tolist()
+    ([1.0, 0.5, 0.25, 0.125], [1.0, 0.5, 0.5, 0.25, 0.25])
+
+    References
+    ----------
+    Gama, Sebastião and Rodrigues, "Issues in evaluation of stream learning algorithms", 2009.
     """
 
     factor: float = 0.999
+    chunk: int = 1
 
     def __post_init__(self) -> None:
         require_between("factor", self.factor, 0.0, 1.0)
+        require_at_least("chunk", self.chunk, 1)
 
     def weights_by_age(self, n: int) -> NDArray[np.float64]:
         """Return the weights of the last `n` rows, newest first."""
-        weights: NDArray[np.float64] = np.float64(self.factor) ** np.arange(n)
+        number = np.arange(n)[::-1] // self.chunk
+        weights: NDArray[np.float64] = np.float64(self.factor) ** ((n - 1) // self.chunk - number)
         return weights
 
+    def build(self, n_classes: int, statistics: Sequence[str] = ()) -> State:
+        """Build an empty state that keeps, beyond the counts, the statistics that measures need."""
+        state = super().build(n_classes, statistics)
+        return state if self.chunk == 1 else ChunkFading(state, self.factor, self.chunk)
+
     def _build_kernel(self, n_classes: int, statistics: Sequence[str]) -> _native.Forgetting:
-        return _native.fading(n_classes, self.factor, statistics)
+        factor = self.factor if self.chunk == 1 else self.factor ** (1.0 / self.chunk)
+        return _native.fading(n_classes, factor, statistics)
+
+
+def count_rows_above(factor: float, epsilon: float) -> int:
+    """Return the number of rows, or chunks, after which a faded weight has fallen to `epsilon` or below.
+
+    It is ``log(epsilon) / log(factor)``, rounded up: older rows can be ignored (Gama et al. 2009).
+
+    Parameters
+    ----------
+    factor
+        The fading factor, in (0, 1).
+    epsilon
+        A weight that can be ignored, in (0, 1).
+
+    Examples
+    --------
+    >>> count_rows_above(0.995, 2.9e-7), count_rows_above(0.5, 0.25)
+    (3004, 2)
+    """
+    require_between("factor", factor, 0.0, 1.0, open_high=True)
+    require_between("epsilon", epsilon, 0.0, 1.0, open_high=True)
+    n_rows = log(epsilon) / log(factor)
+    nearest = round(n_rows)
+    return nearest if abs(n_rows - nearest) < 1e-9 * nearest else ceil(n_rows)
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,29 @@
 """Measures: pure functions of a tally.
 
-They are used by name (`streamgauge list measures`), as objects with options, or as plain functions ``f(tally)`` and
-``f(y_true, y_pred)``.
+They are used by name (`streamgauge list measures`), with options (``Hoeffding(delta=0.01)``, as object or text), or as
+plain functions ``f(tally)``, ``f(y_true, y_pred)`` and ``f(y_true, y_score)``.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._foreign import find_unit, list_needed_statistics
+from streamgauge._foreign import find_unit, keeps_all_rows, list_needed_statistics
+from streamgauge._format.objects import make
+from streamgauge._format.text import to_text
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.measures.agreement import determinant, informedness, kappa, kappa_m, kappa_temporal, mcc
+from streamgauge.measures.agreement import (
+    chance_accuracy,
+    determinant,
+    informedness,
+    kappa,
+    kappa_m,
+    kappa_temporal,
+    mcc,
+    scaled_determinant,
+)
 from streamgauge.measures.areas import (
     AREAS,
     AreaOfClass,
@@ -24,12 +35,13 @@ from streamgauge.measures.areas import (
     roc_auc_ovr_macro,
     roc_auc_ovr_weighted,
 )
-from streamgauge.measures.classes import AVERAGES, PER_CLASS, Averaged, FBeta, OfClass
+from streamgauge.measures.classes import AVERAGES, COUNTS, PER_CLASS, Averaged, CountOfClass, FBeta, OfClass, find_rate
 from streamgauge.measures.costs import Cost, MinMaxAccuracy, Utility
 from streamgauge.measures.counts import abstentions, accuracy, accuracy_when_predicting, coverage, error
-from streamgauge.measures.functions import OverTallies, as_measure, compute_values, from_function, over_tallies
+from streamgauge.measures.functions import OverTallies, compute_values, over_tallies
 from streamgauge.measures.intervals import Chernoff, Hoeffding
 from streamgauge.measures.means import balanced_accuracy, g_mean, harmonic_mean
+from streamgauge.measures.own import FunctionMeasure, as_measure, from_function
 from streamgauge.measures.votes import brier, expected_calibration_error, log_loss
 from streamgauge.protocols import Forgetting, ForgettingState, Measure, Stream
 from streamgauge.records import Tallies, Tally
@@ -37,10 +49,12 @@ from streamgauge.records import Tallies, Tally
 __all__ = [
     "COUNT_MEASURES",
     "MEASURES",
+    "WITH_OPTIONS",
     "AreaOfClass",
     "Averaged",
     "Chernoff",
     "Cost",
+    "CountOfClass",
     "FBeta",
     "Hoeffding",
     "MinMaxAccuracy",
@@ -54,10 +68,13 @@ __all__ = [
     "balanced_accuracy",
     "brier",
     "build_state",
+    "chance_accuracy",
+    "check_forgettings",
     "coverage",
     "describe_measure",
     "determinant",
     "error",
+    "expand_all",
     "expected_calibration_error",
     "find_measures",
     "g_mean",
@@ -80,6 +97,7 @@ __all__ = [
     "roc_auc_ovo_macro",
     "roc_auc_ovr_macro",
     "roc_auc_ovr_weighted",
+    "scaled_determinant",
 ]
 
 _BASIC: tuple[Measure, ...] = (
@@ -94,6 +112,8 @@ _BASIC: tuple[Measure, ...] = (
     harmonic_mean,
     informedness,
     determinant,
+    scaled_determinant,
+    chance_accuracy,
     coverage,
     accuracy_when_predicting,
     abstentions,
@@ -126,6 +146,18 @@ MEASURES: dict[str, Measure] = {
 }
 """All measures by name."""
 
+_KINDS = (Averaged, AreaOfClass, Chernoff, Cost, CountOfClass, FBeta, Hoeffding, MinMaxAccuracy, OfClass, Utility)
+WITH_OPTIONS: dict[str, type[OverTallies]] = {kind.__name__: kind for kind in _KINDS}
+"""The measures with options by name; as text ``Name(option=value, ...)``."""
+
+_NAMES_WITH_OPTIONS: Mapping[str, type[OverTallies]] = {
+    "chernoff": Chernoff,
+    "cost": Cost,
+    "hoeffding": Hoeffding,
+    "min_max_accuracy": MinMaxAccuracy,
+    "utility": Utility,
+}
+"""The names that measures with options have in results; what follows them are the options."""
 
 _BASELINE_MEASURES = {kappa_m.name, kappa_temporal.name}
 
@@ -144,9 +176,10 @@ def reads_baselines(measures: Iterable[Measure]) -> bool:
 
 
 def measure(wanted: str | Measure | Callable[..., float]) -> Measure:
-    """Return a measure: that of a name, one made from a plain function, or a given one.
+    """Return a measure: that of a text, one made from a plain function or a scorer, or a given one.
 
-    Besides the names in `MEASURES` there are names with a class, ``recall[up]``, and with a beta, ``f2_macro``.
+    Besides the names in `MEASURES` there are names with a class, ``recall[up]`` and ``tp[up]``, with a beta, ``f2[up]``
+    and ``f2_macro``, and with options, ``Hoeffding(delta=0.01)``. A name in results is such a text.
 
     Examples
     --------
@@ -154,13 +187,15 @@ def measure(wanted: str | Measure | Callable[..., float]) -> Measure:
     True
     >>> measure("f0.5_weighted"), measure("recall[up]").name
     (FBeta(beta=0.5, average='weighted', undefined=nan), 'recall[up]')
+    >>> measure("Hoeffding(delta=0.01)").name, measure("hoeffding(0.01)")
+    ('hoeffding(0.01)', Hoeffding(delta=0.01, range=1.0, published=False))
     >>> measure("kapa")
     Traceback (most recent call last):
     ...
     streamgauge.errors.StreamgaugeError: there is no measure 'kapa'; did you mean kappa?
     """
     if isinstance(wanted, str):
-        return _find_named(wanted)
+        return _find_named(wanted.strip())
     if isinstance(wanted, Measure) and callable(wanted):
         return wanted
     if callable(wanted) and not isinstance(wanted, type):
@@ -172,25 +207,60 @@ def measure(wanted: str | Measure | Callable[..., float]) -> Measure:
 def _find_named(name: str) -> Measure:
     if name in MEASURES:
         return MEASURES[name]
-    class_measures = (*PER_CLASS, *AREAS)
-    with_class = re.fullmatch(r"(\w+)\[(.+)\]", name)
+    if name in COUNTS:
+        return CountOfClass(name)
+    with_class = re.fullmatch(r"([\w.]+)\[(.+)\]", name)
     if with_class:
-        known, of = with_class.groups()
-        if known not in class_measures:
-            raise unknown_name(kind="measure of a class", name=known, known=class_measures)
-        return AreaOfClass(known, of) if known in AREAS else OfClass(known, of)
-    with_beta = re.fullmatch(r"f(\d+(?:\.\d+)?)_(macro|micro|weighted)", name)
-    if with_beta:
-        return FBeta(float(with_beta[1]), with_beta[2])
-    if name in class_measures:
-        averages = [known for known in MEASURES if known.startswith(f"{name}_")]
+        return _find_of_class(*with_class.groups())
+    averaged = re.fullmatch(r"([\w.]+)_(macro|micro|weighted)(?:_or_(-?[\d.]+))?", name)
+    if averaged and find_rate(averaged[1]):
+        rate, average, undefined = averaged[1], averaged[2], float(averaged[3] or "nan")
+        return Averaged(rate, average, undefined) if rate in PER_CLASS else FBeta(float(rate[1:]), average, undefined)
+    if "(" in name or name in WITH_OPTIONS:
+        found: Measure = make("measure", name, {**WITH_OPTIONS, **_NAMES_WITH_OPTIONS})
+        return found
+    if name in _NAMES_WITH_OPTIONS:
+        example = {"min_max_accuracy": "0.5, 0.9"}.get(name, "[[0, 1], [10, 0]]")
+        msg = f"{name} needs options: write {_NAMES_WITH_OPTIONS[name].__name__}({example})"
+        raise StreamgaugeError(msg)
+    if name in AREAS or find_rate(name):
+        averages = [known for known in MEASURES if known.startswith(f"{name}_")] or [f"{name}_macro"]
         msg = f"{name} is a measure of one class: write {name}[CLASS] or, for all classes, {', '.join(averages)}"
         raise StreamgaugeError(msg)
-    raise unknown_name(kind="measure", name=name, known=MEASURES)
+    known_names = [*MEASURES, *WITH_OPTIONS, *_NAMES_WITH_OPTIONS, *PER_CLASS, *AREAS, *COUNTS]
+    raise unknown_name(kind="measure", name=name, known=known_names)
+
+
+def _find_of_class(name: str, of: str) -> Measure:
+    if name in AREAS:
+        return AreaOfClass(name, of)
+    if name in COUNTS:
+        return CountOfClass(name, of)
+    if find_rate(name) is None:
+        raise unknown_name(kind="measure of a class", name=name, known=(*PER_CLASS, *AREAS, *COUNTS))
+    return OfClass(name, of)
+
+
+def expand_all(wanted: object) -> tuple[object, ...]:
+    """Return one or several measures as a tuple, in which the text ``all`` stands for every measure of counts.
+
+    Measures of votes are not among them, since learners need longer to compute votes.
+
+    Examples
+    --------
+    >>> expand_all(["log_loss", "all"])[:3], expand_all("kappa")
+    (('log_loss', 'accuracy', 'error'), ('kappa',))
+    """
+    several = wanted if isinstance(wanted, list | tuple) else (wanted,)
+    if not any(isinstance(one, str) and one.strip() == "all" for one in several):
+        return tuple(several)
+    named = [one for one in several if not (isinstance(one, str) and one.strip() == "all")]
+    known = {measure(one).name for one in named}
+    return (*named, *(name for name in COUNT_MEASURES if name not in known))
 
 
 def find_measures(wanted: object, stream: Stream) -> tuple[Measure, ...]:
-    """Return one or several measures, bound to the classes of a stream.
+    """Return one or several measures, bound to the classes of a stream; ``all`` is every measure of counts.
 
     Examples
     --------
@@ -198,14 +268,14 @@ def find_measures(wanted: object, stream: Stream) -> tuple[Measure, ...]:
     >>> [measure.name for measure in find_measures(["accuracy", "recall[1]"], SEA())]
     ['accuracy', 'recall[1]']
     """
-    several = wanted if isinstance(wanted, list | tuple) else (wanted,)
-    bound = tuple(
-        known.bind(stream.schema) if isinstance(known, OverTallies) else known for known in map(measure, several)
-    )
+    found = [measure(one) for one in expand_all(wanted)]  # type: ignore[arg-type]
+    bound = tuple(m.bind(stream.schema) if isinstance(m, OverTallies | FunctionMeasure) else m for m in found)
     names = [known.name for known in bound]
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
         msg = f"two measures are called {repeated!r}: rename one of them"
+        if repeated in ("cost", "utility"):
+            msg += f", such as {repeated.capitalize()}(..., called='{repeated}_2')"
         raise StreamgaugeError(msg)
     return bound
 
@@ -246,14 +316,45 @@ def build_state(forgetting: Forgetting, n_classes: int, measures: Sequence[Measu
         return forgetting.build(n_classes)
     try:
         state: ForgettingState = forgetting.build(n_classes, statistics)  # type: ignore[call-arg]
-    except ValueError as problem:
-        msg = f"{forgetting}: {problem}"
+    except (ValueError, TypeError) as problem:
+        needing = next(m.name for m in measures if list_needed_statistics(m))
+        msg = f"{needing} cannot be measured under {to_text(forgetting)}: {problem}"
         raise StreamgaugeError(msg) from None
     return state
 
 
-def measure_tallies(measures: Sequence[Measure], tallies: Sequence[Sequence[Tally]]) -> NDArray[np.float64]:
+def check_forgettings(
+    forgettings: Sequence[Forgetting], n_classes: int, measures: Sequence[Measure], *, is_bounded: bool
+) -> None:
+    """Raise unless every forgetting can keep what the measures need, on a stream that ends or does not.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import roc_auc_score
+    >>> from streamgauge.forgetting import Fading
+    >>> check_forgettings([Fading()], 2, [measure(roc_auc_score)], is_bounded=True)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: roc_auc_score cannot be measured under Fading(factor=0.999): it keeps no...
+    """
+    statistics = list_statistics(measures)
+    for forgetting in forgettings if statistics else ():
+        build_state(forgetting, n_classes, measures)
+        if "rows" in statistics and not is_bounded and keeps_all_rows(forgetting):
+            needing = next(m.name for m in measures if "rows" in list_needed_statistics(m))
+            msg = (
+                f"{needing} keeps all rows under {to_text(forgetting)}, and the stream does not end: "
+                "set n_rows, or use Window, TimeWindow or Tumbling"
+            )
+            raise StreamgaugeError(msg)
+
+
+def measure_tallies(
+    measures: Sequence[Measure], tallies: Sequence[Sequence[Tally]], reading_rows: Sequence[int] = ()
+) -> NDArray[np.float64]:
     """Return the values for several series of tallies, float64 [series, tallies, measures].
+
+    An error names the measure and, of the reading rows, the one at which it failed.
 
     Examples
     --------
@@ -265,4 +366,4 @@ def measure_tallies(measures: Sequence[Measure], tallies: Sequence[Sequence[Tall
     if not len(tallies[0]):
         return np.empty(shape)
     joined = Tallies.join(tallies)
-    return np.stack([compute_values(measure, joined) for measure in measures], axis=-1).reshape(shape)
+    return np.stack([compute_values(measure, joined, reading_rows) for measure in measures], axis=-1).reshape(shape)

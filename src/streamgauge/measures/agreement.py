@@ -5,7 +5,16 @@ import numpy as np
 from streamgauge.measures.functions import Column, over_tallies
 from streamgauge.records import Tallies, sum_classes
 
-__all__ = ["determinant", "informedness", "kappa", "kappa_m", "kappa_temporal", "mcc"]
+__all__ = [
+    "chance_accuracy",
+    "determinant",
+    "informedness",
+    "kappa",
+    "kappa_m",
+    "kappa_temporal",
+    "mcc",
+    "scaled_determinant",
+]
 
 ROUNDING = 1e-12
 """A share of the weight that may be rounding: a baseline with a smaller error counts as perfect."""
@@ -126,8 +135,32 @@ def informedness(tallies: Tallies) -> Column:
     return np.where(tallies.n_present > 1, (mean - chance) / (1.0 - chance), np.nan)
 
 
-@over_tallies()
+@over_tallies(unit="product of counts")
 def determinant(tallies: Tallies) -> Column:
+    """Confusion matrix determinant, of counts: for two classes ``TP * TN - FN * FP``.
+
+    It is the numerator of the Matthews correlation coefficient and, doubled and divided by the square of the weight, of
+    kappa. It grows with the number of rows, and is 0 for a learner that predicts one class, and where a class does not
+    occur. An abstention is in no column. `scaled_determinant` does not depend on the number of rows.
+
+    NaN if the tally has no weight, or if the number is too large for a float, which takes dozens of classes.
+
+    Examples
+    --------
+    >>> from streamgauge.records import Tally
+    >>> determinant(Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100))
+    850.0
+
+    References
+    ----------
+    Bifet et al., "Efficient online evaluation of big data stream classifiers", 2015, section 5.1.
+    """
+    values = _compute_determinants(tallies.confusion)
+    return np.where((tallies.total > 0.0) & np.isfinite(values), values, np.nan)
+
+
+@over_tallies()
+def scaled_determinant(tallies: Tallies) -> Column:
     """Confusion matrix determinant, with rows scaled to shares of their true class.
 
     Only classes that occur count. It is 1 for a perfect learner, and 0 for one that predicts one class or guesses. For
@@ -138,17 +171,46 @@ def determinant(tallies: Tallies) -> Column:
     Examples
     --------
     >>> from streamgauge.records import Tally
-    >>> round(determinant(Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100)), 4)
+    >>> round(scaled_determinant(Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100)), 4)
     0.4048
     """
     shares = tallies.confusion / tallies.support[:, :, None]
     # a unit row for an absent class does not change the determinant of the others
     shares = np.where(tallies.present[:, :, None], shares, np.eye(tallies.n_classes))
-    if tallies.n_classes == 2:
-        values = shares[:, 0, 0] * shares[:, 1, 1] - shares[:, 0, 1] * shares[:, 1, 0]
-    else:
-        values = np.linalg.det(shares)
-    return np.where(tallies.n_present > 0, values, np.nan)
+    return np.where(tallies.n_present > 0, _compute_determinants(shares), np.nan)
+
+
+def _compute_determinants(matrices: Column) -> Column:
+    """Return the determinants of matrices [s, c, c]; exact for whole numbers in two classes."""
+    if matrices.shape[-1] == 2:
+        products: Column = matrices[:, 0, 0] * matrices[:, 1, 1] - matrices[:, 0, 1] * matrices[:, 1, 0]
+        return products
+    with np.errstate(over="ignore"):
+        determinants: Column = np.linalg.det(matrices)
+    return determinants
+
+
+@over_tallies(describes=True)
+def chance_accuracy(tallies: Tallies) -> Column:
+    """Accuracy of guessing with the same frequencies of predictions: the p_e (or p_c) of kappa.
+
+    The sum over the classes of the share of the true class times the share of the predicted class. It describes the
+    rows and predictions: neither more nor less is better.
+
+    NaN if the tally has no weight.
+
+    Examples
+    --------
+    >>> from streamgauge.records import Tally
+    >>> round(chance_accuracy(Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100)), 4)
+    0.48
+
+    References
+    ----------
+    Bifet et al., "Efficient online evaluation of big data stream classifiers", 2015, section 5.1.
+    """
+    total = tallies.total
+    return sum_classes(tallies.support * tallies.predicted) / (total * total)
 
 
 def compute_gain(tallies: Tallies, baseline_hits: Column) -> Column:
@@ -167,4 +229,7 @@ def compute_gain(tallies: Tallies, baseline_hits: Column) -> Column:
     return np.where((gain == 0.0) & (tallies.total > 0.0), 0.0, share)
 
 
-__test__ = {m.name: m.__doc__ for m in (kappa, kappa_m, kappa_temporal, mcc, informedness, determinant)}
+__test__ = {
+    m.name: m.__doc__
+    for m in (kappa, kappa_m, kappa_temporal, mcc, informedness, determinant, scaled_determinant, chance_accuracy)
+}

@@ -7,8 +7,9 @@ is NaN and left out of the averages; an average is NaN if nothing is left. ``und
 `zero_division` in scikit-learn. An abstention is a prediction of no class.
 """
 
+import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan
 from typing import Self
@@ -19,7 +20,17 @@ from streamgauge.errors import StreamgaugeError, require_between, unknown_name
 from streamgauge.measures.functions import Column, OverTallies, divide
 from streamgauge.records import Schema, Tallies, sum_classes
 
-__all__ = ["AVERAGES", "PER_CLASS", "Averaged", "ClassMeasure", "FBeta", "OfClass"]
+__all__ = [
+    "AVERAGES",
+    "COUNTS",
+    "PER_CLASS",
+    "Averaged",
+    "ClassMeasure",
+    "CountOfClass",
+    "FBeta",
+    "OfClass",
+    "find_rate",
+]
 
 Parts = tuple[Column, Column]
 
@@ -94,6 +105,53 @@ PER_CLASS: dict[str, Rate] = {
     ),
 }
 """The rates of one class by name."""
+
+COUNTS: dict[str, Callable[[Tallies], Column]] = {
+    "tp": lambda t: t.right,
+    "tn": _count_true_negatives,
+    "fp": lambda t: t.false_positives,
+    "fn": lambda t: t.false_negatives,
+}
+"""The counts of one class by name, each [tallies, classes]."""
+
+
+def make_f_rate(beta: float) -> Rate:
+    """Return F-beta of one class.
+
+    Examples
+    --------
+    >>> make_f_rate(0.5).title
+    'F0.5'
+    """
+    square = beta * beta
+    return Rate(
+        f"F{beta:g}",
+        f"harmonic mean of precision and recall, with {beta:g} times the importance for recall",
+        lambda t: ((1.0 + square) * t.right, square * t.support + t.predicted),
+    )
+
+
+def find_rate(name: str) -> Rate | None:
+    """Return the rate of one class with a name such as ``recall`` or ``f2``; None if there is none.
+
+    Examples
+    --------
+    >>> find_rate("f2").title, find_rate("f") is None
+    ('F2', True)
+    """
+    beta = re.fullmatch(r"f(\d+(?:\.\d+)?)", name)
+    if name in PER_CLASS or beta is None:
+        return PER_CLASS.get(name)
+    require_between("beta", float(beta[1]), 0.0, 1e6)
+    return make_f_rate(float(beta[1]))
+
+
+def require_rate(name: str) -> Rate:
+    """Return the rate of one class by name; raise if there is none."""
+    rate = find_rate(name)
+    if rate is None:
+        raise unknown_name(kind="measure of a class", name=name, known=PER_CLASS)
+    return rate
 
 
 @dataclass(frozen=True)
@@ -193,9 +251,8 @@ class FBeta(OverTallies):
 
     def values(self, tallies: Tallies) -> Column:
         """Return the values for many tallies."""
-        square = self.beta * self.beta
-        parts = ((1.0 + square) * tallies.right, square * tallies.support + tallies.predicted)
-        return average_classes(tallies, f"f{self.beta:g}", parts, self.average, self.undefined)
+        rate = make_f_rate(self.beta)
+        return average_classes(tallies, f"f{self.beta:g}", rate.parts(tallies), self.average, self.undefined)
 
 
 @dataclass(frozen=True)
@@ -238,14 +295,15 @@ class ClassMeasure(OverTallies):
 
 @dataclass(frozen=True)
 class OfClass(ClassMeasure):
-    """A rate of one class. By name: ``recall[up]``.
+    """A rate of one class. By name: ``recall[up]``, ``f2[up]``.
 
     NaN if the rate is undefined, such as the recall of a class that does not occur.
 
     Parameters
     ----------
     measure
-        The rate: precision, recall, f1, specificity, npv, false_positive_rate, jaccard or g_mean_precision_recall.
+        The rate: precision, recall, f1 (or F-beta with another beta, such as f2 and f0.5), specificity, npv,
+        false_positive_rate, jaccard or g_mean_precision_recall.
     of
         The name of the class, or its code as a whole number.
     code
@@ -259,6 +317,9 @@ class OfClass(ClassMeasure):
     ('recall[1]', 0.8333)
     """
 
+    def __post_init__(self) -> None:
+        require_rate(self.measure)
+
     @classmethod
     def _list_known(cls) -> Iterable[str]:
         return PER_CLASS
@@ -266,13 +327,83 @@ class OfClass(ClassMeasure):
     @property
     def greater_is_better(self) -> bool:  # type: ignore[override]
         """Whether a greater value is better."""
-        return PER_CLASS[self.measure].greater_is_better
+        return require_rate(self.measure).greater_is_better
 
     def values(self, tallies: Tallies) -> Column:
         """Return the values for many tallies."""
-        part, whole = PER_CLASS[self.measure].parts(tallies)
+        part, whole = require_rate(self.measure).parts(tallies)
         code = self.require_code(tallies)
         return divide(part[:, code], whole[:, code])
+
+
+@dataclass(frozen=True)
+class CountOfClass(ClassMeasure):
+    """A count of one class: true or false positives or negatives. By name: ``tp[up]``; with two classes also ``tp``.
+
+    The counts are weights: numbers of rows if all weights are 1 and nothing fades. An abstention is a false negative
+    of the true class, and a true negative of all others.
+
+    Parameters
+    ----------
+    measure
+        tp, tn, fp or fn.
+    of
+        The name of the class, or its code as a whole number. None is the positive class of two: the second one, with
+        code 1.
+    code
+        The code of the class if it is given by name; an evaluation sets it.
+
+    Examples
+    --------
+    >>> from streamgauge.records import Tally
+    >>> tally = Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100)
+    >>> [(name, CountOfClass(name)(tally)) for name in ("tp", "tn", "fp", "fn")]
+    [('tp', 25.0), ('tn', 40.0), ('fp', 30.0), ('fn', 5.0)]
+    """
+
+    of: str | int | None = None  # type: ignore[assignment]
+
+    @classmethod
+    def _list_known(cls) -> Iterable[str]:
+        return COUNTS
+
+    @property
+    def name(self) -> str:
+        """The name in results and tables."""
+        return self.measure if self.of is None else super().name
+
+    @property
+    def greater_is_better(self) -> bool:  # type: ignore[override]
+        """Whether a greater value is better."""
+        return self.measure.startswith("t")
+
+    @property
+    def unit(self) -> str:  # type: ignore[override]
+        """The unit of the values."""
+        return "rows"
+
+    def bind(self, schema: Schema) -> Self:
+        """Return the measure with the code that its class has in a schema."""
+        if self.of is not None:
+            return super().bind(schema)
+        return replace(self, code=self._choose_positive(schema.n_classes, schema.classes))
+
+    def require_code(self, tallies: Tallies) -> int:
+        """Return the code of the class; raise if it is not known, or not among the classes of tallies."""
+        unknown = self.of is None and self.code is None
+        return self._choose_positive(tallies.n_classes, ()) if unknown else super().require_code(tallies)
+
+    def _choose_positive(self, n_classes: int, classes: Sequence[str]) -> int:
+        if n_classes == 2:
+            return 1
+        example = f", such as {self.measure}[{classes[0]}]" if classes else ""
+        msg = f"{self.measure} has no positive class among {n_classes}: write {self.measure}[CLASS]{example}"
+        raise StreamgaugeError(msg)
+
+    def values(self, tallies: Tallies) -> Column:
+        """Return the values for many tallies."""
+        counts: Column = COUNTS[self.measure](tallies)[:, self.require_code(tallies)]
+        return counts
 
 
 def find_class_code(of: str | int, schema: Schema) -> int:

@@ -1,12 +1,15 @@
 """Costs and utilities by a matrix, and accuracy on a given scale."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Self
 
 import numpy as np
 
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.measures.functions import Column, OverTallies, divide
-from streamgauge.records import Tallies
+from streamgauge.records import Schema, Tallies
 
 __all__ = ["Cost", "MinMaxAccuracy", "Utility"]
 
@@ -17,14 +20,42 @@ Matrix = tuple[tuple[float, ...], ...]
 class _MatrixMeasure(OverTallies):
     """The mean of an amount per row that a matrix defines."""
 
-    matrix: Matrix
+    matrix: Matrix | Mapping[str, float]
     abstained: float
     called: str
 
     def __post_init__(self) -> None:
-        table = np.array(self.matrix, dtype=np.float64) if len(set(map(len, self.matrix))) == 1 else np.empty(0)
+        if isinstance(self.matrix, Mapping):
+            for pair, amount in self.matrix.items():
+                if not (isinstance(pair, str) and pair.count("->") == 1 and _is_finite(amount)):
+                    msg = f"matrix = {self.matrix!r}: write 'TRUE->PREDICTED': NUMBER for each pair of classes"
+                    raise StreamgaugeError(msg)
+            return
+        try:
+            table = np.array(self.matrix, dtype=np.float64)
+        except (ValueError, TypeError):  # such as rows of different lengths
+            table = np.empty(0)
         if table.ndim != 2 or table.shape[0] != table.shape[1] or not np.isfinite(table).all():
             msg = f"matrix = {self.matrix!r}: it must have one row per class, with one finite number per class"
+            raise StreamgaugeError(msg)
+
+    def bind(self, schema: Schema) -> Self:
+        """Return the measure with its matrix for the classes of a schema."""
+        if isinstance(self.matrix, Mapping):
+            table = np.zeros((schema.n_classes, schema.n_classes))
+            for pair, amount in self.matrix.items():
+                names = [name.strip() for name in pair.split("->")]
+                for name in names:
+                    if name not in schema.classes:
+                        raise unknown_name(kind="class", name=name, known=schema.classes)
+                table[schema.classes.index(names[0]), schema.classes.index(names[1])] = amount
+            return replace(self, matrix=tuple(map(tuple, table.tolist())))
+        self._check_size(schema.n_classes)
+        return self
+
+    def _check_size(self, n_classes: int) -> None:
+        if len(self.matrix) != n_classes:
+            msg = f"the matrix of {self.name} has {len(self.matrix)} classes, but the stream has {n_classes}"
             raise StreamgaugeError(msg)
 
     @property
@@ -39,10 +70,11 @@ class _MatrixMeasure(OverTallies):
 
     def values(self, tallies: Tallies) -> Column:
         """Return the values for many tallies."""
-        table = np.array(self.matrix, dtype=np.float64)
-        if table.shape != tallies.confusion.shape[1:]:
-            msg = f"the matrix of {self.name} has {len(table)} classes, but the stream has {tallies.n_classes}"
+        if isinstance(self.matrix, Mapping):
+            msg = f"{self.name} does not know the codes of its classes: use it in an evaluation, or pass a matrix"
             raise StreamgaugeError(msg)
+        self._check_size(tallies.n_classes)
+        table = np.array(self.matrix, dtype=np.float64)
         amount = np.einsum("sij,ij->s", tallies.confusion, table) + self.abstained * tallies.abstained.sum(axis=-1)
         return np.where(tallies.total > 0.0, amount / tallies.total, np.nan)
 
@@ -56,7 +88,9 @@ class Cost(_MatrixMeasure):
     Parameters
     ----------
     matrix
-        The cost of each prediction: one row per true class, with one number per predicted class.
+        The cost of each prediction: one row per true class, with one number per predicted class. Or pairs of class
+        names with their cost, ``{"up->down": 5}`` for rows of class up that are predicted as down; a pair that is
+        left out counts 0.
     abstained
         The cost of an abstention.
     called
@@ -70,7 +104,7 @@ class Cost(_MatrixMeasure):
     0.8
     """
 
-    matrix: Matrix = ((0.0, 1.0), (1.0, 0.0))
+    matrix: Matrix | Mapping[str, float] = ((0.0, 1.0), (1.0, 0.0))
     abstained: float = 1.0
     called: str = "cost"
 
@@ -89,7 +123,9 @@ class Utility(_MatrixMeasure):
     Parameters
     ----------
     matrix
-        The utility of each prediction: one row per true class, with one number per predicted class.
+        The utility of each prediction: one row per true class, with one number per predicted class. Or pairs of class
+        names with their utility, ``{"up->down": 5}`` for rows of class up that are predicted as down; a pair that is
+        left out counts 0.
     abstained
         The utility of an abstention.
     called
@@ -103,7 +139,7 @@ class Utility(_MatrixMeasure):
     0.55
     """
 
-    matrix: Matrix = ((1.0, 0.0), (0.0, 1.0))
+    matrix: Matrix | Mapping[str, float] = ((1.0, 0.0), (0.0, 1.0))
     abstained: float = 0.0
     called: str = "utility"
 
@@ -133,8 +169,8 @@ class MinMaxAccuracy(OverTallies):
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.low < self.high:
-            msg = f"low = {self.low!r}, high = {self.high!r}: low must be below high"
+        if not (_is_finite(self.low) and _is_finite(self.high) and self.low < self.high):
+            msg = f"low = {self.low!r}, high = {self.high!r}: they must be numbers, and low must be below high"
             raise StreamgaugeError(msg)
 
     @property
@@ -145,3 +181,7 @@ class MinMaxAccuracy(OverTallies):
     def values(self, tallies: Tallies) -> Column:
         """Return the values for many tallies."""
         return (divide(tallies.hits, tallies.total) - self.low) / (self.high - self.low)
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)

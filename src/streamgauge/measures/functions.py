@@ -1,37 +1,29 @@
-"""The kinds of measures: functions of many tallies, of one tally, or of labels and predictions."""
+"""Measures as functions of many tallies, and how any measure is computed."""
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._foreign import find_vector_form, name_callable
+from streamgauge._foreign import find_vector_form
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Measure
-from streamgauge.records import ABSTAINED, Schema, Tallies, Tally
+from streamgauge.records import Schema, Tallies, Tally
 
 __all__ = [
     "Column",
-    "LabelMeasure",
     "OverTallies",
     "TallyMeasure",
-    "as_measure",
+    "as_number",
     "compute_values",
+    "describe_error",
     "divide",
-    "from_function",
     "over_tallies",
 ]
 
 Column = NDArray[np.float64]
-
-MOST_ROWS = 1_000_000
-"""The maximum number of rows with which a tally is passed to a function without weights."""
-
-FEWEST_ROWS = 10_000
-"""The number of rows with which a tally of fractional weights is passed to a function without weights."""
 
 
 class OverTallies(ABC):
@@ -50,6 +42,8 @@ class OverTallies(ABC):
     greater_is_better: bool = True
     statistics: tuple[str, ...] = ()
     unit: str = "rate"
+    describes: bool = False
+    """Whether it describes rows or a baseline, so that no value is better than another."""
 
     @abstractmethod
     def values(self, tallies: Tallies) -> Column:
@@ -103,7 +97,7 @@ class TallyMeasure(OverTallies):
 
 
 def over_tallies(
-    *, greater_is_better: bool = True, statistics: tuple[str, ...] = (), unit: str = "rate"
+    *, greater_is_better: bool = True, statistics: tuple[str, ...] = (), unit: str = "rate", describes: bool = False
 ) -> Callable[[Callable[[Tallies], Column]], TallyMeasure]:
     """Make a measure from a function of many tallies, with the name of the function.
 
@@ -115,7 +109,7 @@ def over_tallies(
     >>> abstention.name, abstention(Tally(np.eye(2), np.array([2.0, 0.0]), 0.0, 0.0, 4))
     ('abstention', 0.5)
     """
-    options = {"greater_is_better": greater_is_better, "statistics": statistics, "unit": unit}
+    options = {"greater_is_better": greater_is_better, "statistics": statistics, "unit": unit, "describes": describes}
     return lambda function: TallyMeasure(function, function.__name__, options)
 
 
@@ -131,128 +125,66 @@ def divide(part: Column, whole: Column) -> Column:
         return part / whole
 
 
-def as_measure(*, greater_is_better: bool, name: str | None = None) -> Callable[[Callable[..., float]], Measure]:
-    """Make a measure from a function of one tally, or of labels and predictions.
-
-    A function of a tally keeps its identity and its docstring. The default name is that of the function.
+def as_number(value: object) -> float:
+    """Return the value of a function as a float; raise if it is no number.
 
     Examples
     --------
-    >>> @as_measure(greater_is_better=False)
-    ... def abstention(tally: Tally) -> float:
-    ...     return float(tally.abstained.sum()) / tally.total
-    >>> abstention.name, abstention(Tally(np.eye(2), np.array([2.0, 0.0]), 0.0, 0.0, 4))
-    ('abstention', 0.5)
+    >>> as_number(np.float32(0.5))
+    0.5
+    >>> as_number(None)
+    Traceback (most recent call last):
+    ...
+    TypeError: it returned None, which is not a number
     """
+    array = np.asarray(value)
+    if array.ndim or array.dtype.kind not in "biuf":
+        shown = (
+            f"an array of shape {array.shape}" if array.ndim else "a text" if isinstance(value, str) else repr(value)
+        )
+        msg = f"it returned {shown}, which is not a number"
+        raise TypeError(msg)
+    return float(array)
 
-    def decorate(function: Callable[..., float]) -> Measure:
-        measure_name = name or function.__name__
-        if len(_list_required(function)) > 1:
-            return LabelMeasure(function, measure_name, greater_is_better=greater_is_better)
-        vars(function).update(name=measure_name, greater_is_better=greater_is_better)
-        return cast("Measure", function)
 
-    return decorate
-
-
-def from_function(function: Callable[..., float]) -> Measure:
-    """Make a measure from a plain function, assuming that greater values are better.
+def describe_error(error: Exception) -> str:
+    """Return the type and the text of an error in one line.
 
     Examples
     --------
-    >>> from sklearn.metrics import accuracy_score
-    >>> from_function(accuracy_score)(Tally(np.eye(2), np.zeros(2), 1.0, 1.0, 2))
-    1.0
+    >>> describe_error(KeyError("up"))
+    "KeyError: 'up'"
     """
-    n_required = len(_list_required(function))
-    name = name_callable(function)
-    if n_required not in (1, 2):
-        msg = f"{name} cannot be a measure: it must be a function of a tally, or of y_true and y_pred"
-        raise StreamgaugeError(msg)
-    return _FunctionMeasure(function, name) if n_required == 1 else LabelMeasure(function, name, greater_is_better=True)
+    return f"{type(error).__name__}: {' '.join(str(error).split()).rstrip('.')}"
 
 
-def _list_required(function: Callable[..., float]) -> list[str]:
-    """Return the names of the arguments without a default."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        msg = f"{function!r} cannot be a measure: its arguments are unknown; wrap it in a Python function"
-        raise StreamgaugeError(msg) from None
-    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [p.name for p in parameters if p.default is p.empty and p.kind not in kinds]
-
-
-class _FunctionMeasure:
-    """A measure made from a plain function of a tally, which is not modified."""
-
-    greater_is_better = True
-
-    def __init__(self, function: Callable[[Tally], float], name: str) -> None:
-        self._function, self.name = function, name
-        self.__doc__ = function.__doc__
-
-    def __call__(self, tally: Tally) -> float:
-        return float(self._function(tally))
-
-
-class LabelMeasure:
-    """A measure made from a function ``f(y_true, y_pred)``, for any forgetting.
-
-    A function that takes ``sample_weight`` gets the pairs of classes that occur and their weights. Any other function
-    gets the same number of rows as the tally; if the weights are fractional, 10,000 rows in the same proportions, and
-    never more than 1,000,000: a rate is then right to four or six digits. Classes are codes, and an abstention is -1.
-    The function must not depend on the order of the rows. NaN if the tally has no weight.
-
-    Examples
-    --------
-    >>> from sklearn.metrics import hamming_loss
-    >>> loss = LabelMeasure(hamming_loss, "hamming_loss", greater_is_better=False)
-    >>> round(loss(Tally(np.array([[4.0, 3.0], [0.5, 2.5]]), np.zeros(2), 0.0, 0.0, 10)), 4)
-    0.35
-    """
-
-    def __init__(self, function: Callable[..., float], name: str, *, greater_is_better: bool) -> None:
-        self._function, self.name, self.greater_is_better = function, name, greater_is_better
-        parameters = inspect.signature(function).parameters.values()
-        self._is_weighted = any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters)
-
-    def __call__(self, tally: Tally) -> float:
-        """Return the value for one tally."""
-        if tally.total == 0.0:
-            return float("nan")
-        table = np.column_stack([tally.abstained, tally.confusion])
-        y_true, column = np.nonzero(table)
-        y_pred, weight = column + ABSTAINED, table[y_true, column]
-        if self._is_weighted:
-            return float(self._function(y_true, y_pred, sample_weight=weight))
-        counts = _round_weights(weight)
-        return float(self._function(np.repeat(y_true, counts), np.repeat(y_pred, counts)))
-
-
-def _round_weights(weight: Column) -> NDArray[np.int64]:
-    """Return whole numbers in the proportions of weights, by largest remainder; whole weights stay as they are."""
-    total = weight.sum()
-    is_whole = bool((weight == np.floor(weight)).all())
-    if is_whole and total <= MOST_ROWS:
-        return weight.astype(np.int64)
-    exact = weight / total * (MOST_ROWS if is_whole else FEWEST_ROWS)
-    counts: NDArray[np.int64] = np.floor(exact).astype(np.int64)
-    n_missing = round(exact.sum()) - int(counts.sum())
-    counts[np.argsort(counts - exact, kind="stable")[:n_missing]] += 1
-    return counts
-
-
-def compute_values(measure: Measure, tallies: Sequence[Tally]) -> Column:
-    """Return the values for tallies, computed at once if the measure can.
+def compute_values(measure: Measure, tallies: Sequence[Tally], reading_rows: Sequence[int] = ()) -> Column:
+    """Return the values for tallies, computed at once if the measure can; an error names the measure and the reading.
 
     Examples
     --------
     >>> from streamgauge.measures import accuracy
-    >>> compute_values(accuracy, [Tally(np.eye(2), np.zeros(2), 1.0, 1.0, 2)]).tolist()
+    >>> tally = Tally(np.eye(2), np.zeros(2), 1.0, 1.0, 2)
+    >>> compute_values(accuracy, [tally]).tolist()
     [1.0]
+    >>> from streamgauge.measures import measure
+    >>> compute_values(measure(lambda tally: [][0]), [tally], [10])
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: the measure <lambda> failed after row 10: IndexError: list index out of range
     """
     measure_all = find_vector_form(measure)
-    if measure_all is not None and isinstance(tallies, Tallies):
-        return measure_all(tallies)
-    return np.array([measure(tally) for tally in tallies], dtype=np.float64)
+    where = ""
+    try:
+        if measure_all is not None and isinstance(tallies, Tallies):
+            return measure_all(tallies)
+        values = np.empty(len(tallies))
+        for index, tally in enumerate(tallies):
+            where = f" after row {reading_rows[index % len(reading_rows)]:,}" if reading_rows else ""
+            values[index] = as_number(measure(tally))
+    except StreamgaugeError:
+        raise
+    except Exception as error:
+        msg = f"the measure {measure.name} failed{where}: {describe_error(error)}"
+        raise StreamgaugeError(msg) from error
+    return values

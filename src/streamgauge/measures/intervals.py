@@ -6,6 +6,7 @@ reading and independent rows. If rows fade or have weights, ``n`` is ``(sum of w
 """
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
@@ -28,8 +29,12 @@ class _Bound(OverTallies):
     @property
     def name(self) -> str:
         """The name in results and tables."""
+        options = [f"{self.delta:g}"] if self.delta != 0.05 else []
+        return self._format_name(options)
+
+    def _format_name(self, options: list[str]) -> str:
         name = type(self).__name__.lower()
-        return name if self.delta == 0.05 else f"{name}({self.delta:g})"
+        return f"{name}({', '.join(options)})" if options else name
 
     @property
     def greater_is_better(self) -> bool:  # type: ignore[override]
@@ -44,26 +49,54 @@ class _Bound(OverTallies):
 
 @dataclass(frozen=True)
 class Hoeffding(_Bound):
-    """Hoeffding bound of the error, and thus of the accuracy: ``sqrt(ln(2 / delta) / (2 n))``.
+    """Hoeffding bound of a mean loss: ``R sqrt(ln(2 / delta) / (2 n))`` where R is the range of the loss.
+
+    With the default range of 1 it is that of the error, and thus of the accuracy.
 
     NaN if the tally has no weight.
 
     Parameters
     ----------
     delta
-        The probability that the true error is outside the interval, in (0, 1).
+        The probability that the true mean is outside the interval, in (0, 1).
+    range
+        The greatest loss of a row minus the least, above 0; such as the range of the matrix of a `Cost`.
+    published
+        Whether to compute ``sqrt(R ln(2 / delta) / (2 n))``, as Gama et al. print it: the same for a range of 1, but
+        too narrow to hold for a greater one.
 
     Examples
     --------
     >>> from streamgauge.records import Tally
     >>> tally = Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100, squared_weight=100.0)
-    >>> round(Hoeffding(0.05)(tally), 4)
-    0.1358
+    >>> round(Hoeffding(0.05)(tally), 4), round(Hoeffding(0.05, range=10)(tally), 4)
+    (0.1358, 1.3581)
     """
+
+    range: float = 1.0
+    published: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_between("range", self.range, 0.0, inf, open_high=True)
+
+    @property
+    def name(self) -> str:
+        """The name in results and tables."""
+        options = [f"{self.delta:g}"] if self.delta != 0.05 else []
+        options += [f"range={self.range:g}"] if self.range != 1.0 else []
+        options += ["published=True"] if self.published else []
+        return self._format_name(options)
+
+    @property
+    def unit(self) -> str:  # type: ignore[override]
+        """The unit of the values: that of the loss."""
+        return "rate" if self.range == 1.0 else "per row"
 
     def values(self, tallies: Tallies) -> Column:
         """Return the values for many tallies."""
-        half_width: Column = np.sqrt(np.log(2.0 / self.delta) / (2.0 * count_effective_rows(tallies)))
+        squared_range = self.range if self.published else self.range * self.range
+        half_width: Column = np.sqrt(squared_range * np.log(2.0 / self.delta) / (2.0 * count_effective_rows(tallies)))
         return half_width
 
 
