@@ -4,6 +4,7 @@ import ast
 import json
 import re
 import shlex
+import tracemalloc
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +24,9 @@ from streamgauge import drift, learners, streams
 from streamgauge.cli.main import cli
 from streamgauge.compat import strlearn
 from streamgauge.measures import Chernoff, Hoeffding, balanced_accuracy, g_mean, harmonic_mean
+from streamgauge.protocols import Scheme
 from streamgauge.records import Step, Tally
+from streamgauge.reports import report
 from streamgauge.significance import mcnemar, wilcoxon
 from tests.support.commands import invoke
 
@@ -180,6 +183,17 @@ def test_the_means_of_two_classes_are_a_geometric_progression(cells: list[int]) 
     assert h == pytest.approx(1 / (1 + (fn / tp + fp / tn) / 2))  # F1 with the true negatives, section 5.2
 
 
+@pytest.mark.parametrize(
+    ("scheme", "share"), [(sg.CrossValidation(10), 0.9), (sg.Split(10), 0.1), (sg.Bootstrap(10), 1 - np.exp(-1))]
+)
+def test_a_fold_learns_the_share_of_the_rows_that_the_paper_says(scheme: Scheme, share: float) -> None:
+    batch = streams.take(sg.SEA(), 20_000)
+    for fold in range(10):
+        weight = scheme.step(batch, fold, 3).weight
+        assert weight is not None
+        assert np.mean(weight > 0) == pytest.approx(share, abs=0.015)
+
+
 def test_mcnemar_rejects_above_the_critical_value_of_the_papers() -> None:
     for a in range(1, 80):
         outcome = mcnemar(a, 40, variant="chi_square", alpha=0.01)
@@ -262,6 +276,31 @@ def test_a_hellinger_tree_finds_a_rare_class() -> None:
     recall = {name: found.final(name, "recall[1]").mean for name in found.learners}
     assert recall["hellinger"] >= recall["info_gain"]
     assert recall["hellinger"] > 0.4
+
+
+def test_a_report_has_the_cost_of_each_learner() -> None:
+    run = sg.evaluate(sg.SEA(n_rows=500), [sg.HoeffdingTree(), sg.NaiveBayes()], resources=True)
+    assert run.resources is not None
+    lines = report(run, format="md").split("## Cost")[1].splitlines()
+    head, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| "))
+    shown = {row[0]: dict(zip(head, row, strict=True)) for row in rows[:2]}
+    for m, name in enumerate(run.learners):
+        assert float(shown[name]["RAM-hours"]) == pytest.approx(run.resources.ram_hours[-1, m, 0], rel=0.1)
+        assert float(shown[name]["CPU s"]) == pytest.approx(run.resources.cpu_seconds[-1, m, 0], rel=0.1)
+        assert float(shown[name]["model kB"]) == pytest.approx(run.resources.n_bytes[-1, m, 0] / 1000, rel=0.1)
+
+
+def test_sampling_takes_memory_for_its_counts_only(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text("a,class\n" + "".join(f"{i}.25,{int(i % 10 == 0)}\n" for i in range(200_000)))
+    tracemalloc.start()
+    try:
+        drawn = streams.sample(path, tmp_path / "drawn", streams.Balance(100, 1.0, 0.05), labelled=0.1)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert drawn.plan.n_test > 150_000
+    assert peak < path.stat().st_size
 
 
 def test_evaluators_of_stream_learn_take_one_or_several_metrics_and_classifiers() -> None:
