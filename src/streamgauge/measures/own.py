@@ -249,9 +249,12 @@ class LabelMeasure(FunctionMeasure):
         y_pred, weight = column + ABSTAINED, table[y_true, column]
         y_pred, options = self._pass_abstentions(y_true, y_pred)
         if self._is_weighted:
-            return as_number(self._function(y_true, y_pred, sample_weight=weight, **options))
-        counts = _round_weights(weight)
-        return as_number(self._function(np.repeat(y_true, counts), np.repeat(y_pred, counts), **options))
+            options["sample_weight"] = weight
+        else:
+            counts = _round_weights(weight)
+            y_true, y_pred = np.repeat(y_true, counts), np.repeat(y_pred, counts)
+        with _quiet():
+            return as_number(self._function(y_true, y_pred, **options))
 
     def _pass_abstentions(
         self, y_true: NDArray[np.intp], y_pred: NDArray[np.intp]
@@ -271,8 +274,7 @@ class LabelMeasure(FunctionMeasure):
         c = schema.n_classes
         trial = 2.0 * np.eye(c) + np.roll(np.eye(c), 1, axis=1)  # two hits and one error of each class
         try:
-            with _quiet():
-                self(Tally(trial, np.zeros(c), c, c, 3 * c))
+            self(Tally(trial, np.zeros(c), c, c, 3 * c))
         except Exception as error:
             raise self._refuse(schema, error) from error
         return self
