@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # for editors and type checkers: a name is imported when it i
     from streamgauge.experiments.run import run
     from streamgauge.forgetting import AdwinWindow, Fading, Landmark, Window
     from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, NoChange
+    from streamgauge.repetition import rerun
     from streamgauge.results import Results, load, save
     from streamgauge.schemes import Bootstrap, CrossValidation, Prequential, Split
     from streamgauge.significance.compare import compare
@@ -67,6 +68,7 @@ __all__ = [
     "evaluate",
     "load",
     "rank",
+    "rerun",
     "run",
     "save",
 ]
@@ -94,7 +96,7 @@ _FAMILIES = {
 """The modules that people use, and the public names that are taken from each."""
 
 _HOMES = {name: family for family, names in _FAMILIES.items() for name in names}
-_HOMES |= {"evaluate": "evaluation", "Evaluation": "evaluation"}
+_HOMES |= {"evaluate": "evaluation", "Evaluation": "evaluation", "rerun": "repetition"}
 
 
 def _no_such_name(name: str) -> AttributeError:

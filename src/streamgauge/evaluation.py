@@ -37,6 +37,7 @@ from streamgauge.results.call import CALL, describe_call
 from streamgauge.results.log import open_log
 from streamgauge.schemes import Prequential
 from streamgauge.significance.live import LiveTest
+from streamgauge.significance.requests import PlannedRun, check_tests
 from streamgauge.streams import as_stream, drifts_of
 from streamgauge.streams.base import min_limit
 
@@ -134,6 +135,9 @@ class Evaluation:
     @cached_property
     def run_spec(self) -> RunSpec:
         """The cells of the run, as a plain description."""
+        return self._build_run_spec()
+
+    def _build_run_spec(self) -> RunSpec:
         return RunSpec(
             schema=self._source.schema,
             scheme=self._source.scheme,
@@ -157,10 +161,37 @@ class Evaluation:
         """Whether all rows are scored; learners are compared on the same rows, so none may need labels to start."""
         return self.score_unlabelled_start or all(map(is_trained, self.specs.values()))
 
-    @property
-    def n_folds(self) -> int:
-        """The number of folds."""
-        return self._source.scheme.n_folds
+    def check_tests(self, tests: Sequence[str], *, measure: str | None = None, alpha: float = 0.05) -> tuple[str, ...]:
+        """Return the names of tests as `compare` spells them; raise if one of them could not follow the run.
+
+        Parameters
+        ----------
+        tests
+            Names of tests; none for the recommended one.
+        measure, alpha
+            As for `streamgauge.compare`.
+
+        Examples
+        --------
+        >>> from streamgauge import SEA, Bootstrap, NaiveBayes, NoChange
+        >>> evaluation = Evaluation(SEA(), [NaiveBayes(), NoChange()], scheme=Bootstrap(10))
+        >>> evaluation.check_tests(["sign_test"])
+        ('sign',)
+        >>> evaluation.check_tests(["sign_test"], measure="kappa")
+        Traceback (most recent call last):
+        ...
+        streamgauge.errors.StreamgaugeError: sign compares readings, and kappa is not measured in this run: add it to \
+the measures, or use two_way_t
+        """
+        planned = PlannedRun(
+            n_folds=self._source.scheme.n_folds,
+            scheme=to_text(self.scheme),
+            schema=self._source.schema,
+            measures=self.measures,
+            layout=self._build_run_spec().block_layout,
+            repetitions=self._source.scheme.repetitions,
+        )
+        return check_tests(planned, tests, measure=measure, alpha=alpha)
 
     @property
     def _is_metered(self) -> bool:
@@ -335,6 +366,7 @@ class Evaluation:
                 "name": to_text(self.scheme),
                 "n_folds": self._source.scheme.n_folds,
                 "test": self._source.scheme.test,
+                **({"repetitions": repetitions} if (repetitions := self._source.scheme.repetitions) > 1 else {}),
             },
             "labelling": to_text(self.labelling),
             "score": self.score,

@@ -1,5 +1,6 @@
 """`streamgauge compare`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +8,12 @@ import click
 
 from streamgauge.cli.names import complete_names
 from streamgauge.cli.out_folder import check_folders
-from streamgauge.cli.run_options import add_run_options, run, write_outputs
+from streamgauge.cli.run_options import add_run_options, finish, prepare, run
 from streamgauge.cli.watch import serve_page
 from streamgauge.errors import StreamgaugeError
-from streamgauge.significance import compare_all, list_tests
+from streamgauge.reports.q_statistic import choose_loss
+from streamgauge.results import Results
+from streamgauge.significance import Comparison, compare_all, list_tests
 
 __all__ = ["command"]
 
@@ -26,6 +29,9 @@ __all__ = ["command"]
     help=f"Significance test: {', '.join(list_tests())}; repeatable.  [default: the recommended one]",
 )
 @click.option("--tested", help="Measure to test.  [default: accuracy if it was measured, else the first]")
+@click.option(
+    "--q-statistic", is_flag=True, help="Also print the Q statistic of each pair: the log ratio of their losses."
+)
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level of the tests.")
 def command(
     results: Path | None,
@@ -62,15 +68,24 @@ def command(
         msg = f"a comparison needs two learners; add one to --learner {options['learner'][0]}"
         raise StreamgaugeError(msg)
     options["earlier"] = check_folders(options, results)
-    with serve_page(options["out"], enabled=options["watch"] and results is None) as journal:
-        run_results = run({**options, "alpha": alpha}, journal) if results is None else load(results)
-        if len(run_results.learners) < 2:
-            learners = ", ".join(run_results.learners) or "none"
-            msg = f"a comparison needs two learners; {results} has {learners}"
+    if results is not None:
+        saved = load(results)
+        if len(saved.learners) < 2:
+            msg = f"a comparison needs two learners; {results} has {', '.join(saved.learners) or 'none'}"
             raise StreamgaugeError(msg)
-        comparisons = [
-            comparison
-            for test in tests or (None,)
-            for comparison in compare_all(run_results, test=test, alpha=alpha, measure=tested)
-        ]
-        return write_outputs(run_results, comparisons, options)
+        comparisons = _compare(saved, tests, tested, alpha)
+        return finish(saved, options, lambda: comparisons)
+    evaluation = prepare({**options, "alpha": alpha})
+    names = evaluation.check_tests(tests, measure=tested, alpha=alpha)
+    with serve_page(options["out"], enabled=options["watch"]) as journal:
+        run_results = run(evaluation, options, journal)
+        return finish(run_results, options, lambda: _compare(run_results, names, tested, alpha))
+
+
+def _compare(results: Results, tests: Sequence[str], tested: str | None, alpha: float) -> list[Comparison]:
+    """Test all pairs of learners with each test."""
+    return [
+        comparison
+        for test in tests or (None,)
+        for comparison in compare_all(results, test=test, alpha=alpha, measure=tested)
+    ]

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from streamgauge.cli.out_folder import check_folders
-from streamgauge.cli.run_options import add_run_options, run, write_outputs
+from streamgauge.cli.run_options import add_run_options, finish, prepare, run
 from streamgauge.cli.watch import serve_page
 
 __all__ = ["command"]
@@ -24,5 +24,6 @@ def command(**options: Any) -> int:  # noqa: ANN401
         --forgetting AdwinWindow --measure accuracy --measure kappa_m --out results/rbf
     """
     options["earlier"] = check_folders(options)
+    evaluation = prepare(options)
     with serve_page(options["out"], enabled=options["watch"]) as journal:
-        return write_outputs(run(options, journal), (), options)
+        return finish(run(evaluation, options, journal), options)

@@ -3,13 +3,14 @@
 import re
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from streamgauge.cli.output import print_note
 from streamgauge.errors import StreamgaugeError
-from streamgauge.results import Results
+from streamgauge.results import Results, check_table_name
 
-__all__ = ["FileStamps", "check_folders", "find_earlier_files", "save_into"]
+__all__ = ["FileStamps", "check_folders", "check_output_files", "find_earlier_files", "save_into"]
 
 FileStamps = dict[Path, tuple[int, int]]
 """Inode and modification time of files, which change when a file is rewritten."""
@@ -41,6 +42,43 @@ def check_folders(options: dict[str, Any], results: Path | None = None) -> FileS
     if out is None or (results is not None and results.resolve() == out.resolve()):
         return None
     return find_earlier_files(out)
+
+
+def check_output_files(options: dict[str, Any]) -> None:
+    """Raise unless the files of a run can be written; creates the folders they will be in.
+
+    Parameters
+    ----------
+    options
+        Options of a run.
+    """
+    table = options["table"]
+    if table is not None:
+        check_table_name(table)
+    for name in ("table", "report", "log"):
+        path = options[name]
+        if path is not None and path.is_dir():
+            msg = f"--{name} {path} is a folder; it must be a file"
+            raise StreamgaugeError(msg)
+        _require_writable(name, None if path is None else path.parent, path)
+    _require_writable("out", options["out"], options["out"])
+
+
+def _require_writable(option: str, folder: Path | None, path: Path | None) -> None:
+    """Raise unless a file can be created in a folder, which is created if missing."""
+    if folder is None:
+        return
+    blocking = next((part for part in (folder, *folder.parents) if part.exists()), folder)
+    if blocking.is_file():
+        msg = f"--{option} {path} cannot be written: {blocking} is a file"
+        raise StreamgaugeError(msg)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            return
+    except OSError as error:
+        msg = f"--{option} {path} cannot be written: {error.strerror or error}"
+        raise StreamgaugeError(msg) from None
 
 
 def _check_resume(checkpoints: Path | None) -> None:

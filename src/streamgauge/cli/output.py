@@ -19,6 +19,7 @@ __all__ = [
     "add_options",
     "add_output_options",
     "is_quiet",
+    "is_verbose",
     "make_console",
     "print_detail",
     "print_json",
@@ -73,6 +74,11 @@ def is_quiet() -> bool:
     return _get_flags()[0]
 
 
+def is_verbose() -> bool:
+    """Return whether details are printed."""
+    return _get_flags()[1]
+
+
 def print_note(text: str) -> None:
     """Print a note to standard error unless ``--quiet`` is set."""
     if not is_quiet():
@@ -81,7 +87,7 @@ def print_note(text: str) -> None:
 
 def print_detail(text: str) -> None:
     """Print a note to standard error if ``--verbose`` is set."""
-    if _get_flags()[1]:
+    if is_verbose():
         click.echo(text, err=True)
 
 

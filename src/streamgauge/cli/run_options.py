@@ -122,6 +122,7 @@ _OPTIONS = (
         type=click.Path(path_type=Path),
         help="Write every reading, alarm and verdict to this file as it happens, one line of JSON each.",
     ),
+    click.option("--confusion", is_flag=True, help="Also print the confusion matrix of each learner."),
     click.option("--table", type=click.Path(path_type=Path), help="Write all readings to this .csv or .parquet file."),
     click.option(
         "--checkpoint", type=click.Path(path_type=Path), metavar="DIR", help="Write checkpoints to this folder."
@@ -291,7 +292,7 @@ def finish(
     with _collect_failure(failures, "the learners could not be tested"):
         comparisons = compare()
     if options["as_json"]:
-        print_json(_to_json(results, comparisons))
+        print_json(_to_json(results, comparisons, options))
     else:
         from streamgauge.reports import build_summary  # noqa: PLC0415
 
@@ -299,6 +300,8 @@ def finish(
         live = results.description.get("live")
         if isinstance(live, dict) and live:
             print_note("events: " + ", ".join(f"{what} {n:,}" for what, n in live.items() if n is not None))
+        with _collect_failure(failures, "not everything could be printed"):
+            _print_details(results, options)
     if saved:
         print_note(f"results: {saved}")
     _write_files(results, comparisons, options, failures)
@@ -308,6 +311,17 @@ def finish(
         hint = f"'streamgauge compare {saved}' tests them, 'streamgauge report {saved}' writes a report"
         click.echo(f"The results are saved in {saved}: {hint}.", err=True)
     return RUN_FAILED if failures else get_exit_status(results)
+
+
+def _print_details(results: Results, options: dict[str, Any]) -> None:
+    """Print what was asked for beside the summary: confusion matrices, and the Q statistic of each pair."""
+    from streamgauge.reports.confusion_text import format_confusion  # noqa: PLC0415
+    from streamgauge.reports.q_statistic import format_q_values  # noqa: PLC0415
+
+    if options.get("q_statistic"):
+        click.echo(format_q_values(results))
+    for forgetting in results.forgettings if options.get("confusion") else ():
+        click.echo(f"\n{format_confusion(results, forgetting)}")
 
 
 def _write_files(
@@ -346,7 +360,9 @@ def get_exit_status(results: Results) -> int:
     return RUN_FAILED if results.failures else 0
 
 
-def _to_json(results: Results, comparisons: Sequence[Any]) -> dict[str, Any]:
+def _to_json(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) -> dict[str, Any]:
+    from streamgauge.reports.confusion_text import list_confusions  # noqa: PLC0415
+    from streamgauge.reports.q_statistic import list_q_values  # noqa: PLC0415
     from streamgauge.results import build_manifest  # noqa: PLC0415
 
     final = [
@@ -367,4 +383,6 @@ def _to_json(results: Results, comparisons: Sequence[Any]) -> dict[str, Any]:
             {**asdict(comparison), "better": comparison.better, "sentence": comparison.sentence}
             for comparison in comparisons
         ],
+        **({"confusion": list_confusions(results)} if options.get("confusion") else {}),
+        **({"q_statistic": list_q_values(results)} if options.get("q_statistic") else {}),
     }

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from streamgauge._engine.schedule import Score
+from streamgauge._engine.schedule import Score, check_score
 from streamgauge._foreign import adopt_scheme
 from streamgauge._format.text import to_text
 from streamgauge.drift import name_detectors
-from streamgauge.errors import StreamgaugeError, require_at_least
+from streamgauge.errors import StreamgaugeError, require_at_least, require_between
 from streamgauge.experiments.stream_sources import SampleSource, Source
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.learners import as_spec
-from streamgauge.measures import measure
+from streamgauge.measures import find_measures, measure
 from streamgauge.names import FAMILIES, make
 from streamgauge.protocols import DetectorSpec, Forgetting, LearnerSpec, Scheme
 from streamgauge.schemes.wrapping import require_scheme
@@ -176,6 +176,33 @@ class Experiment:
             if not things:
                 msg = f"the experiment has no {part}"
                 raise StreamgaugeError(msg)
+        self._check_parts()
+
+    def _check_parts(self) -> None:
+        """Raise if a name or an option of a part is wrong, before the first run."""
+        check_score(self.score)
+        if self.time_budget is not None:
+            require_between("time_budget", self.time_budget, 0.0, float("inf"))
+        for part, make_part in MAKERS.items():
+            things = getattr(self, part)
+            for thing in things.values() if isinstance(things, Mapping) else things:
+                make_part(thing)
+
+    def check_classes(self) -> None:
+        """Raise if a measure is of a class that a stream does not have; streams that cannot be opened are left out."""
+        if not any("[" in measure(thing).name for thing in self.measures):  # type: ignore[arg-type]
+            return
+        for name, source in self.streams.items():
+            try:
+                stream = source.find(self.seeds[0]).stream
+                _ = stream.schema
+            except (StreamgaugeError, OSError):
+                continue  # its run fails, and says why
+            try:
+                find_measures(list(self.measures), stream)
+            except StreamgaugeError as error:
+                msg = f"{name}: {error}"
+                raise StreamgaugeError(msg) from None
 
     def list_jobs(self) -> Iterator[Job]:
         """Yield all runs."""

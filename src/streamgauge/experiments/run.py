@@ -127,6 +127,7 @@ def run(
     if checkpoint_every is not None:
         require_at_least("checkpoint_every", checkpoint_every, 0)
     experiment, folder = _resolve(experiment, folder)
+    experiment.check_classes()
     n_learners = len(experiment.learners)
     store = Store(folder, new=True)
     ignore_results_before = time.time() if again else None

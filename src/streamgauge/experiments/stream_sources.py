@@ -80,18 +80,18 @@ class Source:
 
     def compute_fingerprint(self, seed: int) -> str:
         """Return the fingerprint of the rows."""
-        return self._find(seed).stream.fingerprint
+        return self.find(seed).stream.fingerprint
 
     @contextmanager
     def open(self, seed: int) -> Iterator[OpenedStream]:
         """Open the stream for the length of a run."""
-        yield self._find(seed)
+        yield self.find(seed)
 
     def check(self, seed: int, limited: bool) -> None:  # noqa: FBT001
         """Raise if the stream does not exist, or never ends and is not limited; data sets may be downloaded later."""
         if isinstance(self.what, str) and self.what in DATASETS:
             return
-        stream = self._find(seed).stream
+        stream = self.find(seed).stream
         if isinstance(stream, File) and not Path(stream.path).is_file():
             msg = f"there is no file {stream.path}"
             raise StreamgaugeError(msg)
@@ -100,7 +100,8 @@ class Source:
             msg = f"{self.what} never ends: set the number of rows to read with rows"
             raise StreamgaugeError(msg)
 
-    def _find(self, seed: int) -> OpenedStream:
+    def find(self, seed: int) -> OpenedStream:
+        """Return the stream of a seed."""
         if not isinstance(self.what, str):
             return OpenedStream(as_stream(self.what))
         text = self.what.replace(SEED, str(seed))

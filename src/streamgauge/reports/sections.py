@@ -98,7 +98,10 @@ def build_verdicts_section(comparisons: Sequence[Comparison]) -> Markup:
     others = tag("ul", *items[MAX_VERDICTS:], class_="verdicts")
     more = tag("summary", count(len(items) - MAX_VERDICTS, "more pair"))
     collapsed = tag("details", more, others, class_="more") if len(items) > MAX_VERDICTS else Markup()
-    note = "Each bar is the interval of the difference; the dashed line marks no difference."
+    note = (
+        "Each bar is the interval of the difference, from the view of the learner that is ahead; the dashed line marks"
+        " no difference."
+    )
     return build_section("Verdicts", verdicts, collapsed, tag("p", note, class_="note"))
 
 
@@ -168,7 +171,8 @@ def build_configuration_section(description: Mapping[str, object]) -> Markup:
     >>> "<dt>seed</dt><dd>7</dd>" in build_configuration_section({"seed": 7})
     True
     """
-    return build_section("Configuration", _build_definitions(description)) if description else Markup()
+    shown = {name: part for name, part in description.items() if name != "call"}  # the same facts, for `rerun`
+    return build_section("Configuration", _build_definitions(shown)) if shown else Markup()
 
 
 def build_section(title: str, *content: str) -> Markup:

@@ -3,16 +3,20 @@
 from streamgauge.results.files import build_manifest, holds_results, load, save
 from streamgauge.results.recorders import ConfusionMatrices, Misclassified, Predictions
 from streamgauge.results.results import Results
-from streamgauge.results.tables import tabulate_readings, tabulate_resources, write_table
+from streamgauge.results.saved_errors import SavedErrors, read_errors
+from streamgauge.results.tables import check_table_name, tabulate_readings, tabulate_resources, write_table
 
 __all__ = [
     "ConfusionMatrices",
     "Misclassified",
     "Predictions",
     "Results",
+    "SavedErrors",
     "build_manifest",
+    "check_table_name",
     "holds_results",
     "load",
+    "read_errors",
     "save",
     "tabulate_readings",
     "tabulate_resources",

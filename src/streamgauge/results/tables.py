@@ -15,6 +15,7 @@ __all__ = [
     "COST_TOTALS",
     "DIFFERENCE_COLUMNS",
     "LABEL_COLUMNS",
+    "check_table_name",
     "tabulate_confusions",
     "tabulate_differences",
     "tabulate_labels",
@@ -158,9 +159,7 @@ def write_table(table: Any, path: Path | str) -> Path:  # noqa: ANN401
     '"row","learner","fold","measure","forgetting","value"'
     """
     path = Path(path)
-    if path.suffix not in {".csv", ".parquet"}:
-        msg = f"{path}: the name of a table must end in .csv or .parquet"
-        raise StreamgaugeError(msg)
+    check_table_name(path)
     with replace_atomically(path) as temporary:
         if path.suffix == ".csv":
             from pyarrow import csv  # noqa: PLC0415
@@ -171,6 +170,18 @@ def write_table(table: Any, path: Path | str) -> Path:  # noqa: ANN401
 
             parquet.write_table(table, temporary)
     return path
+
+
+def check_table_name(path: Path | str) -> None:
+    """Raise unless the name of a file is that of a table.
+
+    Examples
+    --------
+    >>> check_table_name("readings.csv")
+    """
+    if Path(path).suffix not in {".csv", ".parquet"}:
+        msg = f"{path}: the name of a table must end in .csv or .parquet"
+        raise StreamgaugeError(msg)
 
 
 def _decode(table: Any) -> Any:  # noqa: ANN401

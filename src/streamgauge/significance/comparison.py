@@ -329,6 +329,10 @@ def significance_test(name: str, *, title: str, over: Basis, least_folds: int = 
     return register
 
 
+ALIASES = {"wilcoxon_signed_rank": "wilcoxon", "5x2cv": "five_by_two", "5x2": "five_by_two"}
+"""Names of tests in other libraries and in papers."""
+
+
 def find_test(name: str, known: Iterable[str] | None = None) -> SignificanceTest:
     """Return the test of a name: that of the registry, of its function, or its title.
 
@@ -343,7 +347,7 @@ def find_test(name: str, known: Iterable[str] | None = None) -> SignificanceTest
     for test in tests.values():
         title = test.title.lower().replace("-", "_").replace(" ", "_")
         names = {test.name, f"{test.name}_test", test.run.__name__, title, test.name.removesuffix("_t")}
-        if wanted in names:
+        if wanted in names or ALIASES.get(wanted) == test.name:
             return test
     raise unknown_name(kind="test", name=name, known=tests)
 

@@ -20,7 +20,7 @@ from streamgauge.measures.classes import ClassMeasure
 from streamgauge.measures.functions import compute_values
 from streamgauge.protocols import Measure
 from streamgauge.records import BlockTallies, Tallies
-from streamgauge.records.blocks import VoteBins, align_bins
+from streamgauge.records.blocks import BlockLayout, VoteBins, align_bins
 from streamgauge.significance.comparison import (
     MODELS,
     QUESTIONS,
@@ -32,7 +32,7 @@ from streamgauge.significance.comparison import (
 )
 from streamgauge.significance.fold_tests import ALL_EQUAL
 
-__all__ = ["MIN_BLOCKS", "MIN_FOLDS", "TRAINING_FACTORS", "LeftOut", "leave_blocks_out", "two_way_t"]
+__all__ = ["MIN_BLOCKS", "MIN_FOLDS", "TRAINING_FACTORS", "LeftOut", "check_testable", "leave_blocks_out", "two_way_t"]
 
 MIN_FOLDS = 5
 """With fewer folds their variance is too uncertain; one fold is compared by its rows alone."""
@@ -292,9 +292,19 @@ def leave_blocks_out(
     return values, tuple(notes)
 
 
-def _require_testable(measure: Measure, blocks: BlockTallies, classes: Sequence[str]) -> None:
-    """Raise if a measure cannot be tested with these tallies."""
-    statistics, layout = set(list_statistics([measure])), blocks.layout
+def check_testable(measure: Measure, layout: BlockLayout) -> None:
+    """Raise if a measure cannot be tested with what is kept of the tallies of blocks, whatever the rows are.
+
+    Examples
+    --------
+    >>> from streamgauge.measures import kappa, log_loss
+    >>> check_testable(kappa, BlockLayout(2, ()))
+    >>> check_testable(log_loss, BlockLayout(2, ()))
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: log_loss was not measured in the run, so it cannot be tested
+    """
+    statistics = set(list_statistics([measure]))
     if "calibration" in statistics:
         msg = f"{measure.name} is not a smooth function of its counts, so its difference cannot be tested"
         raise StreamgaugeError(msg)
@@ -314,6 +324,11 @@ def _require_testable(measure: Measure, blocks: BlockTallies, classes: Sequence[
     if "ovo" in measure.name and layout.n_classes > 2:
         msg = f"votes are kept of each class against all others, so {measure.name} cannot be tested: use an ovr measure"
         raise StreamgaugeError(msg)
+
+
+def _require_testable(measure: Measure, blocks: BlockTallies, classes: Sequence[str]) -> None:
+    """Raise if a measure cannot be tested with these tallies."""
+    check_testable(measure, blocks.layout)
     support = np.nan_to_num(_sum_blocks(blocks).support).max(axis=0)
     for code in _list_codes(measure, support):
         if support[code] < MIN_CLASS_ROWS:

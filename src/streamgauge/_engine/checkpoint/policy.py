@@ -244,7 +244,7 @@ def as_policy(
     return None
 
 
-_MAY_DIFFER = {"drifts", "live", "time_limit", "seconds", "ended_by"}
+_MAY_DIFFER = {"drifts", "live", "time_limit", "seconds", "ended_by", "call"}
 
 
 def identify_run(

@@ -15,7 +15,7 @@ from streamgauge.streams.files import File
 from streamgauge.streams.files.column_roles import sort_names
 from streamgauge.streams.sampling.recipes import read_recipe
 
-__all__ = ["HiddenLabels", "open_test"]
+__all__ = ["HiddenLabels", "find_sample_folder", "open_test"]
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,18 @@ def open_test(folder: str | Path) -> tuple[Stream, HiddenLabels]:
         raise error
     codes = np.array([code_of[name] for name in names], dtype=np.int32)
     return _WithTruth(file, rows, codes), HiddenLabels(rows)
+
+
+def find_sample_folder(stream: object) -> Path | None:
+    """Return the folder of the sample whose test set `open_test` returned; None for any other stream.
+
+    Examples
+    --------
+    >>> find_sample_folder(File("rows.csv")) is None
+    True
+    """
+    is_sample = isinstance(stream, _WithTruth) and isinstance(stream.stream, File)
+    return Path(stream.stream.path).parent if is_sample else None  # type: ignore[attr-defined]
 
 
 def _read_truth(path: Path) -> tuple[NDArray[np.int64], list[str]]:
