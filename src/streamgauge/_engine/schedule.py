@@ -303,7 +303,7 @@ class Scheduler:
     --------
     >>> from streamgauge.records import Arrivals
     >>> from streamgauge.schemes import Prequential
-    >>> scheduler = Scheduler(Prequential())
+    >>> scheduler = Scheduler(Prequential(), score_unlabelled_start=True)
     >>> batch = Batch(0, np.zeros((3, 1)), np.zeros(3, dtype=np.int32))
     >>> schedule = scheduler.schedule(batch, Arrivals(np.array([1, 2, 3])))
     >>> list(zip(schedule.moves.row.tolist(), schedule.test.tolist(), schedule.revealed.tolist()))

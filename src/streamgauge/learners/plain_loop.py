@@ -39,6 +39,8 @@ def as_learner_error(position: int, votes: NDArray[np.float64], error: Exception
     done = votes[:position]
     predictions = done.astype(np.int32) if done.ndim == 1 else pick_winners(done)
     reason = str(error) if isinstance(error, StreamgaugeError) else f"{type(error).__name__}: {error}"
+    if isinstance(error, ValueError) and "read-only" in str(error):
+        reason += "; rows belong to all learners, so none may write into them: copy them first, as in x = x.copy()"
     return LearnerError(reason, position, (predictions, done if with_votes else None))
 
 

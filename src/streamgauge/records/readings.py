@@ -1,10 +1,13 @@
 """What a run produces: predictions, readings, alarms, verdicts, costs and failures."""
 
+from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from streamgauge.records.columns import protect, protect_fields
 
 __all__ = [
     "Alarm",
@@ -32,33 +35,36 @@ class _Numbers:
             raise AttributeError(msg)
         row = trace.__dict__["_row"]
         if isinstance(row, range):
-            row = trace.__dict__["_row"] = np.arange(row.start, row.stop)
+            row = trace.__dict__["_row"] = protect(np.arange(row.start, row.stop))
         return row  # type: ignore[no-any-return]
 
     def __set__(self, trace: "Trace", row: NDArray[np.int64] | range) -> None:
-        trace.__dict__["_row"] = row
+        trace.__dict__["_row"] = protect(row)
 
 
 @dataclass(frozen=True)
 class Trace:
-    """The scored predictions of one learner in one fold, in the order of the rows.
+    """The scored predictions of one learner in one fold, in their order. All columns are read-only.
 
     Parameters
     ----------
     row
-        The latest row of the stream when each prediction was made, int64 [n]; the row itself unless it was tested
-        later.
+        The latest row of the stream when each prediction was scored, int64 [n]; the row itself unless it was tested
+        or scored later.
     y_true, y_pred
         Class codes, int32 [n]; `y_pred` may be `ABSTAINED`.
     majority_hit, no_change_hit
-        Whether the majority class so far, and the previous class, would have been correct; bool [n]. Both baselines
-        learn what the fold learns, and predict before they see the label.
+        Whether the majority class, and the previous class, would have been correct; bool [n]. Both baselines learn what
+        the fold learns, and predict before they see the label. The majority is that of the labels that the forgetting
+        remembers where a forgetting gets the trace, and of all labels elsewhere.
     weight
         Instance weights; None means 1 for all.
     votes
         Votes for the classes, float64 [n, c], if a measure needs them.
     time
         When each row arrived, in seconds, if rows have a time.
+    majority_all_hit
+        Whether the majority class of all labels would have been correct; None if that is `majority_hit`.
 
     Examples
     --------
@@ -75,6 +81,14 @@ class Trace:
     weight: NDArray[np.float64] | None = None
     votes: NDArray[np.float64] | None = None
     time: NDArray[np.float64] | None = None
+    majority_all_hit: NDArray[np.bool_] | None = None
+
+    def __post_init__(self) -> None:
+        protect_fields(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        protect_fields(self)
 
     def __len__(self) -> int:
         return len(self.y_true)
@@ -85,6 +99,13 @@ class Trace:
         if isinstance(row, range):
             return np.clip(reading_rows - row.start, 0, len(row))
         return np.searchsorted(row, reading_rows, side="left").astype(np.int64)
+
+    def with_majority(self, hit: NDArray[np.bool_]) -> "Trace":
+        """Return it with the hits of another majority class; those of all labels are kept beside them."""
+        trace = copy(self)  # leaves a range of rows as it is
+        of_all = self.majority_hit if self.majority_all_hit is None else self.majority_all_hit
+        vars(trace).update(majority_hit=protect(hit), majority_all_hit=of_all)
+        return trace
 
     def part(self, start: int, stop: int) -> "Trace":
         """Return some consecutive rows of it."""
@@ -297,12 +318,15 @@ class Verdict:
 
     @property
     def _past(self) -> str:
-        """The earlier verdict as a clause."""
+        """The earlier verdict as a clause, without any claim why it no longer holds."""
         if self.earlier is None:
             return ""
+        rows = f"from row {self.earlier.since:,} to row {self.earlier.until:,}"
+        if self.earlier.outcome == self.outcome:
+            return f"before that, known {rows}"
         better = {"first": self.first, "second": self.second}.get(self.earlier.outcome)
         what = "they were known to be equivalent" if better is None else f"{better} was known to be better"
-        return f"{what} from row {self.earlier.since:,} to row {self.earlier.until:,}, no longer so"
+        return f"{what} {rows}, no longer so"
 
 
 @dataclass(frozen=True)

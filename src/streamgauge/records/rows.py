@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
+from streamgauge.records.columns import SharedColumn, protect_fields
 from streamgauge.records.schema_html import build_schema_html
 
 __all__ = [
@@ -132,7 +134,7 @@ class Schema:
 
 @dataclass(frozen=True)
 class Batch:
-    """Consecutive rows of a stream.
+    """Consecutive rows of a stream. Its columns are read-only, since all learners share them.
 
     Parameters
     ----------
@@ -163,11 +165,16 @@ class Batch:
         if self.x.ndim != 2 or self.y.shape != (len(self.x),):
             msg = f"a batch needs x of shape [n, d] and y of shape [n], not {self.x.shape} and {self.y.shape}"
             raise StreamgaugeError(msg)
+        protect_fields(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        protect_fields(self)
 
     def __len__(self) -> int:
         return len(self.y)
 
-    @cached_property
+    @SharedColumn
     def rows(self) -> NDArray[np.int64]:
         """The position of each row in the stream."""
         return np.arange(self.start, self.start + len(self))
@@ -242,7 +249,7 @@ class Arrivals:
 class Step:
     """What to do with each row of a batch in one fold, one after the other.
 
-    A row may occur twice: tested when it arrives, and learnt when its label arrives.
+    A row may occur twice: tested when it arrives, and learnt when its label arrives. All columns are read-only.
 
     Parameters
     ----------
@@ -275,21 +282,28 @@ class Step:
     row: NDArray[np.int64] | None = None
     now: NDArray[np.int64] | None = None
 
-    @cached_property
+    def __post_init__(self) -> None:
+        protect_fields(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        protect_fields(self)
+
+    @SharedColumn
     def labels(self) -> NDArray[np.int32]:
         """The labels that may be learnt; `UNLABELLED` for a hidden one."""
         if self.revealed is None:
             return self.batch.y
         return np.where(self.revealed, self.batch.y, np.int32(UNLABELLED))
 
-    @cached_property
+    @SharedColumn
     def learning_weight(self) -> NDArray[np.float64] | None:
         """The weight of each row in learning: that of the fold times that of the instance."""
         if self.weight is None or self.batch.weight is None:
             return self.batch.weight if self.weight is None else self.weight
         return self.weight * self.batch.weight
 
-    @cached_property
+    @SharedColumn
     def scored(self) -> NDArray[np.intp] | None:
         """The positions in the batch of the tested rows with a known class; None means all."""
         if self.test is None and not self.batch.n_unlabelled:

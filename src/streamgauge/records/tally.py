@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
+from streamgauge.records.columns import SharedColumn, protect_fields
 
 __all__ = ["STATISTICS", "ScoredRows", "Tallies", "Tally", "sum_classes"]
 
-STATISTICS = ("squared_weight", "log_loss", "brier", "calibration", "ranks")
+STATISTICS = ("squared_weight", "log_loss", "brier", "calibration", "ranks", "majority_all_hits")
 """What a tally holds beyond counts if a measure needs it. Some forgettings also keep the ``rows`` themselves."""
 
 Column = NDArray[np.float64]
@@ -63,6 +64,9 @@ class ScoredRows:
     votes: Column
     weight: Column | None = None
 
+    def __post_init__(self) -> None:
+        protect_fields(self)
+
     @property
     def shares(self) -> Column:
         """The votes of each row as shares of their sum; equal shares if there are no votes."""
@@ -83,7 +87,8 @@ class Tally:
     abstained
         Weight per true class of the rows without a prediction, float64 [c].
     majority_hits, no_change_hits
-        Weight of the rows that the majority class and the previous class predicted correctly.
+        Weight of the rows that the majority class and the previous class predicted correctly; the majority is that of
+        the labels that the forgetting remembers.
     width
         The number of rows that the tally covers, whatever their weights.
     squared_weight
@@ -93,10 +98,12 @@ class Tally:
     calibration
         Weight, confidence and hits by bin of confidence, float64 [3, bins].
     ranks
-        How votes rank rows of a class (second axis) and another (third axis), float64 [3, c, c]: areas under ROC
-        curves, shares of tied pairs, average precisions; on the diagonals those of a class against all others.
+        How votes rank rows of a class (second axis) and another (third axis), float64 [4, c, c]: areas under ROC
+        curves, their margins, average precisions, their margins; on the diagonals those of a class against all others.
     rows
         The rows that it covers, one by one.
+    majority_all_hits
+        Weight of the rows that the majority class of all labels predicted correctly.
 
     Examples
     --------
@@ -116,6 +123,7 @@ class Tally:
     calibration: Column | None = None
     ranks: Column | None = None
     rows: ScoredRows | None = None
+    majority_all_hits: float | None = None
 
     @cached_property
     def total(self) -> float:
@@ -170,6 +178,10 @@ class Tallies(Sequence[Tally]):
     calibration: Column | None = None
     ranks: Column | None = None
     rows: NDArray[np.object_] | None = None
+    majority_all_hits: Column | None = None
+
+    def __post_init__(self) -> None:
+        protect_fields(self)
 
     @classmethod
     def stack(cls, tallies: Iterable[Tally]) -> "Tallies":
@@ -222,76 +234,76 @@ class Tallies(Sequence[Tally]):
         """The number of classes."""
         return int(self.confusion.shape[-1])
 
-    @cached_property
+    @SharedColumn
     def right(self) -> Column:
         """The weight of correct predictions of each class, [s, c]."""
         return np.ascontiguousarray(np.diagonal(self.confusion, axis1=1, axis2=2))
 
-    @cached_property
+    @SharedColumn
     def hits(self) -> Column:
         """The weight of correct predictions, [s]."""
         return sum_classes(self.right)
 
-    @cached_property
+    @SharedColumn
     def wrong(self) -> Column:
         """The confusion without its diagonal, [s, c, c]: its sums are exactly 0 if nothing is wrong."""
         wrong = self.confusion.copy()
         np.einsum("sii->si", wrong)[...] = 0.0
         return wrong
 
-    @cached_property
+    @SharedColumn
     def false_positives(self) -> Column:
         """The weight of the rows of other classes predicted as each class, [s, c]."""
         false_positives: Column = self.wrong.sum(axis=1)
         return false_positives
 
-    @cached_property
+    @SharedColumn
     def false_negatives(self) -> Column:
         """The weight of the rows of each class predicted as another, or not at all, [s, c]."""
         return sum_classes(self.wrong) + self.abstained
 
-    @cached_property
+    @SharedColumn
     def negatives(self) -> Column:
         """The weight of the rows of all other classes, [s, c]."""
         return self.support @ (1.0 - np.eye(self.n_classes))
 
-    @cached_property
+    @SharedColumn
     def misses(self) -> Column:
         """The weight of wrong or missing predictions, [s]; exactly 0 if there are none."""
         return sum_classes(self.false_negatives)
 
-    @cached_property
+    @SharedColumn
     def total(self) -> Column:
         """The weight of all rows, [s]."""
         return self.hits + self.misses
 
-    @cached_property
+    @SharedColumn
     def support(self) -> Column:
         """The weight of each true class, [s, c]."""
         return sum_classes(self.confusion) + self.abstained
 
-    @cached_property
+    @SharedColumn
     def supported(self) -> Column:
         """The weight of all true classes, [s]."""
         return sum_classes(self.support)
 
-    @cached_property
+    @SharedColumn
     def predicted(self) -> Column:
         """The weight of each predicted class, [s, c]."""
         predicted: Column = self.confusion.sum(axis=1)
         return predicted
 
-    @cached_property
+    @SharedColumn
     def present(self) -> NDArray[np.bool_]:
         """Which classes have weight, [s, c]."""
         return self.support > 0.0
 
-    @cached_property
+    @SharedColumn
     def n_present(self) -> Column:
         """The number of classes with weight, [s]."""
         return sum_classes(self.present.astype(np.float64))
 
-    @cached_property
+    @SharedColumn
     def recall(self) -> Column:
         """The share of each true class that was predicted correctly, [s, c]; NaN for an absent class."""
         with np.errstate(divide="ignore", invalid="ignore"):

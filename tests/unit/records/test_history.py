@@ -59,10 +59,13 @@ def test_what_is_kept_does_not_depend_on_batches(batch_size: int, labelling: Lab
             np.testing.assert_array_equal(getattr(first, part), getattr(second, part))
 
 
-def test_chunks_keep_labels_waiting_and_say_so() -> None:
+def test_labels_that_wait_for_the_end_of_a_chunk_have_arrived() -> None:
     results = run(AllLabels(), scheme=Chunks(100))
     assert results.labels is not None
-    assert results.labels.n_owed[0] == (Y[:70] >= 0).sum()
+    assert not results.labels.n_owed.any()
+    assert results.feedback is not None
+    assert results.feedback.n_owed == 0
+    assert results.feedback.n_revealed == (Y >= 0).sum()
 
 
 def test_confusions_tell_the_accuracy() -> None:

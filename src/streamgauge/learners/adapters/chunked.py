@@ -12,6 +12,7 @@ from streamgauge.learners.baselines import make_majority_class
 from streamgauge.learners.native import NativeLearner
 from streamgauge.learners.plain_loop import as_learner_error, pick_winners
 from streamgauge.records import ABSTAINED, UNLABELLED, Schema, Step
+from streamgauge.records.columns import protect
 
 __all__ = ["ChunkedLearner", "Model", "clean_votes", "learn_copies"]
 
@@ -104,7 +105,7 @@ class ChunkedLearner:
         size = 1 if self._chunk_size == 1 else BLOCK_ROWS
         for start in range(0, len(x), size):
             block = x[start : start + size]
-            padded = block if len(block) == size else np.resize(block, (size, x.shape[1]))
+            padded = protect(block if len(block) == size else np.resize(block, (size, x.shape[1])))
             out[start : start + size] = predict(padded)[: len(block)]
 
     def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
@@ -134,7 +135,7 @@ class ChunkedLearner:
         chunk, self._chunk = self._chunk, []
         rows, labels, weights = zip(*chunk, strict=True)
         weight_column = None if all(w == 1.0 for w in weights) else np.array(weights)
-        self._model.fit(np.array(rows), np.array(labels, dtype=np.int32), weight_column)
+        self._model.fit(protect(np.array(rows)), protect(np.array(labels, dtype=np.int32)), protect(weight_column))
         self._is_trained = True
 
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
@@ -254,7 +255,7 @@ def learn_copies(
         raise StreamgaugeError(msg)
     if copies.any():
         x, y = rows
-        fit(np.repeat(x, copies, axis=0), np.repeat(y, copies))
+        fit(protect(np.repeat(x, copies, axis=0)), protect(np.repeat(y, copies)))
 
 
 def _find_learnable(step: Step) -> NDArray[np.bool_]:

@@ -26,12 +26,12 @@ _GLOBAL_RANDOMNESS = threading.Lock()
 class StreamLearn:
     """An ensemble of stream-learn, which learns chunks; each fold gets an untrained copy with its own seed.
 
-    Every row is predicted before its chunk is learnt, as in the TestThenTrain of stream-learn. Until the
-    first chunk is full, it predicts the majority class of the rows in it. The ensembles draw from NumPy's global random state: each learner has its own, which
-    is swapped in while it predicts or learns, so learners take turns. They take no weights: a row of weight 2 is two
-    rows of a chunk, and a fractional weight fails. In a chunk that lacks a class, stream-learn itself gives the first
-    rows the labels of all classes. Nominal values are passed as codes, missing values as NaN. The state is pickled, so
-    load only states that you trust.
+    Every row is predicted before its chunk is learnt, as in the TestThenTrain of stream-learn. Until the first
+    chunk is full, it predicts the majority class of the rows in it. The ensembles draw from NumPy's global random
+    state: each learner has its own, which is swapped in while it predicts or learns, so learners take turns. They take
+    no weights: a row of weight 2 is two rows of a chunk, and a fractional weight fails. In a chunk that lacks a class,
+    stream-learn itself gives the first rows the labels of all classes. Nominal values are passed as codes, missing
+    values as NaN. The state is pickled, so load only states that you trust.
 
     Parameters
     ----------
