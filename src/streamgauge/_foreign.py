@@ -282,6 +282,10 @@ class _ForeignScheme(SchemeBase):
         return getattr(self._scheme, "training", super().training)
 
     @property
+    def repetitions(self) -> int:
+        return getattr(self._scheme, "repetitions", super().repetitions)
+
+    @property
     def trains_first(self) -> bool:
         return bool(getattr(self._scheme, "trains_first", super().trains_first))
 

@@ -33,6 +33,7 @@ __all__ = [
     "Learner",
     "LearnerSpec",
     "LiveStreamBase",
+    "MajorityBaseline",
     "Measure",
     "Recorder",
     "Scheme",
@@ -168,6 +169,11 @@ class SchemeBase:
         return 0
 
     @property
+    def repetitions(self) -> int:
+        """How often the rows are divided into folds: fold ``r k + i`` is fold i of repetition r."""
+        return 1
+
+    @property
     def trains_first(self) -> bool:
         """Whether the folds learn rows of the stream in a pass of its own, before the first test.
 
@@ -295,10 +301,39 @@ class Forgetting(Protocol):
     If measures need more than counts, `build` also gets the names of the statistics to keep
     (`streamgauge.records.STATISTICS`, or ``rows``) as a second argument; a forgetting that keeps counts alone need not
     accept it.
+
+    A forgetting may also have ``build_majority(n_classes)``, which returns the baseline of `kappa_m` for its traces, a
+    `MajorityBaseline`, or None for the majority class of all labels; that is also the baseline of a forgetting without
+    this method. ``Window(1000).build_majority(n_classes)`` and those of the other forgettings may serve.
     """
 
     def build(self, n_classes: int) -> "ForgettingState":
         """Build an empty state."""
+        ...
+
+
+class MajorityBaseline(Protocol):
+    """The majority class of the labels that a forgetting remembers, in one fold."""
+
+    def update(
+        self,
+        truth: NDArray[np.int32],
+        labels: NDArray[np.int32],
+        weight: NDArray[np.float64] | None,
+        time: NDArray[np.float64] | None,
+    ) -> NDArray[np.bool_]:
+        """Predict each row, compare with its true class, then learn its label if it has one and its weight is above 0.
+
+        A row without a label has -1. Return which predictions are correct.
+        """
+        ...
+
+    def save(self) -> bytes:
+        """Return the complete state."""
+        ...
+
+    def load(self, state: bytes) -> None:
+        """Restore a saved state, bit for bit."""
         ...
 
 

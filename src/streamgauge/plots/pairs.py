@@ -1,6 +1,7 @@
 """Figures of two learners along a stream: their difference, and the Q statistic."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,22 +36,23 @@ def difference(
 ) -> Figure:
     """Draw the difference between two learners along the stream, with its confidence sequence.
 
-    The band covers the true difference simultaneously at all rows. Once it excludes zero, or the region of practical
-    equivalence (amber), the verdict is final.
+    The learner that is ahead at the end comes first, so that the curve ends above zero. The band covers the true
+    difference simultaneously at all rows: where it excludes zero or the region of practical equivalence (amber), or
+    lies within the region, there is a verdict on the rows up to there.
 
     Parameters
     ----------
     results
         The results of an evaluation.
     first, second
-        Names of the learners; may be omitted if there are just two.
+        Names of the learners, in any order; may be omitted if there are just two.
     size
         Width and height in inches.
 
     Examples
     --------
     >>> from streamgauge import SEA, MajorityClass, NaiveBayes, evaluate
-    >>> results = evaluate(SEA(n_rows=1000), {"bayes": NaiveBayes(), "majority": MajorityClass()})
+    >>> results = evaluate(SEA(n_rows=1000), {"majority": MajorityClass(), "bayes": NaiveBayes()})
     >>> difference(results).drawn.axes[0].get_title("left")
     'bayes minus majority'
     """
@@ -63,6 +65,8 @@ def difference(
             msg = f"the difference needs two learners: choose two of {', '.join(results.learners)}"
             raise StreamgaugeError(msg)
         first, second = differences.pairs[0]
+    if (differences.between(first, second)[-1:, 0] < 0).any():
+        first, second = second, first
     middle, low, high = 100.0 * differences.between(first, second).T
     verdict = next((v for v in results.verdicts if {v.first, v.second} == {first, second}), None)
     with new_figure(size) as figure:
@@ -80,7 +84,7 @@ def difference(
         if verdict is not None and verdict.row is not None:
             axes.axvline(verdict.row, color=COLOURS[1], lw=1)
             axes.annotate(
-                make_printable(str(verdict)), (verdict.row, 0.97), (4, 0), xycoords=("data", "axes fraction"),
+                make_printable(str(replace(verdict, earlier=None))), (verdict.row, 0.97), (4, 0), xycoords=("data", "axes fraction"),
                 textcoords="offset points", color=COLOURS[1], va="top", fontsize=8,
             )  # fmt: skip
         style_axes(axes, results.n_rows)

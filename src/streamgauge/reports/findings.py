@@ -84,7 +84,7 @@ def find_shared_unit(comparisons: Sequence[Comparison]) -> str | None:
     Examples
     --------
     >>> from streamgauge.significance import mcnemar
-    >>> find_shared_unit([mcnemar(20, 5, 100)]), find_shared_unit([])
+    >>> find_shared_unit([replace(mcnemar(20, 5, 100), unit="rate")]), find_shared_unit([])
     ('rate', None)
     """
     units = {comparison.unit for comparison in comparisons}
@@ -108,11 +108,12 @@ def format_estimate(comparison: Comparison, shared: str | None) -> str:
     Examples
     --------
     >>> from streamgauge.significance import mcnemar
-    >>> format_estimate(mcnemar(20, 5, 100), "rate"), format_estimate(mcnemar(20, 5, 100), None)
+    >>> outcome = replace(mcnemar(20, 5, 100), unit="rate")
+    >>> format_estimate(outcome, "rate"), format_estimate(outcome, None)
     ('+15.00', '+15.00 pp')
     """
     text = format_difference(comparison.difference, comparison.unit)
-    return text if shared is not None else f"{text} {to_difference_unit(comparison.unit, short=True)}"
+    return text if shared is not None else f"{text} {to_difference_unit(comparison.unit, short=True)}".rstrip()
 
 
 def format_interval(comparison: Comparison) -> str:
@@ -121,7 +122,7 @@ def format_interval(comparison: Comparison) -> str:
     Examples
     --------
     >>> from streamgauge.significance import mcnemar
-    >>> format_interval(mcnemar(20, 5, 100))
+    >>> format_interval(replace(mcnemar(20, 5, 100), unit="rate"))
     '[+5.65, +24.35]'
     """
     if comparison.interval is None:

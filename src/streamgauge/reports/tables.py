@@ -155,7 +155,7 @@ def list_live_verdicts(verdicts: Sequence[Verdict]) -> RenderableType:
     confidence, rope = f"{100 * (1 - first.alpha):g}%", f"{100 * first.rope:g} pp"
     heading = f"Live verdicts on accuracy (anytime-valid at {confidence}, differences up to {rope} are ignored)"
     rows = Table.grid(padding=(0, 1))
-    undecided = [verdict for verdict in verdicts if verdict.row is None]
+    undecided = sorted((v for v in verdicts if v.row is None), key=lambda v: v.earlier is None)
     for verdict in [v for v in verdicts if v.row is not None] + undecided[:MAX_UNDECIDED]:
         rows.add_row("•", Text(make_printable(f"{verdict}; at the end {_describe_difference(verdict)}")))
     if len(undecided) > MAX_UNDECIDED:

@@ -25,6 +25,7 @@ from streamgauge.records import (
     Alarm,
     Confusions,
     Differences,
+    EarlierVerdict,
     Failure,
     Feedback,
     LabelCounts,
@@ -313,5 +314,9 @@ def _parse_pair(facts: dict[str, Any]) -> PairSums:
 
 
 def _parse_verdict(facts: dict[str, Any]) -> Verdict:
-    interval = facts["interval"]
-    return Verdict(**{**facts, "interval": None if interval is None else tuple(interval)})
+    interval, earlier = facts["interval"], facts.get("earlier")
+    parsed = {
+        "interval": None if interval is None else tuple(interval),
+        "earlier": None if earlier is None else EarlierVerdict(**earlier),
+    }
+    return Verdict(**{**facts, **parsed})

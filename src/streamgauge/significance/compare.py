@@ -21,7 +21,7 @@ __all__ = ["check_test", "choose_forgetting", "compare", "compare_all", "list_te
 ACCURACY = "accuracy"
 """The measure that tests over the rows of one fold compare."""
 
-BASES = ("folds and rows", "folds", "resampled folds", "rows of one fold")
+BASES = ("folds and rows", "folds", "resampled folds", "rows of one fold", "5x2 folds")
 LANDMARK = "Landmark()"
 
 WINDOWS_OF_BLOCK = 10
@@ -39,8 +39,8 @@ def list_tests() -> tuple[str, ...]:
     return tuple(sorted(name for name, test in TESTS.items() if test.over in BASES))
 
 
-def check_test(name: str | None, n_folds: int) -> SignificanceTest:
-    """Return the test of a name, by default the two-way t; raise if it cannot run with a number of folds.
+def check_test(name: str | None, n_folds: int, repetitions: int = 1) -> SignificanceTest:
+    """Return the test of a name, by default the two-way t; raise if it cannot run with these folds.
 
     Examples
     --------
@@ -53,6 +53,9 @@ def check_test(name: str | None, n_folds: int) -> SignificanceTest:
 Bootstrap(10), or choose two_way_t
     """
     test = find_test(name or "two_way_t", list_tests())
+    if test.over == "5x2 folds" and (n_folds, repetitions) != (10, 5):
+        msg = f"{test.name} needs 5 repetitions of 2 folds: evaluate with BatchCrossValidation(2, 5)"
+        raise StreamgaugeError(msg)
     if n_folds == 1 and test.over in ("folds", "resampled folds"):
         msg = (
             f"{test.name} compares folds, and there is one: evaluate with several, such as Bootstrap(10), or choose"
@@ -115,7 +118,7 @@ def compare(
     'for such streams'
     """
     pair = _find_pair(results, first, second)
-    chosen = check_test(test, pair.n_folds)
+    chosen = check_test(test, pair.n_folds, _count_repetitions(results))
     if measure is None:
         outcome, known = _compare_default(results, pair, chosen, forgetting, alpha)
     else:
@@ -349,6 +352,11 @@ def _find_scheme(results: RunData) -> Mapping[str, object]:
     return scheme if isinstance(scheme, Mapping) else {}
 
 
+def _count_repetitions(results: RunData) -> int:
+    repetitions = _find_scheme(results).get("repetitions", 1)
+    return repetitions if isinstance(repetitions, int) else 1
+
+
 def _run_over_folds(
     test: SignificanceTest, differences: NDArray[np.float64], results: RunData, alpha: float
 ) -> Comparison:
@@ -395,7 +403,7 @@ def _find_held_out_ratio(results: RunData, test: str, n_folds: int) -> float:
         schemes = ", ".join(RESAMPLING_SCHEMES)
         msg = f"{test} needs folds of {schemes}, not {name or 'an unknown scheme'}: use another test"
         raise StreamgaugeError(msg)
-    return held_out_ratio(kind, n_folds)
+    return held_out_ratio(kind, n_folds // _count_repetitions(results))
 
 
 def _list_warnings(results: RunData, pair: PairSums, outcome: Comparison) -> list[str]:

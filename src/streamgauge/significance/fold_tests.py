@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from streamgauge import randomness
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between, unknown_name
-from streamgauge.significance.comparison import SEEDS, Comparison, significance_test
+from streamgauge.significance.comparison import SEEDS, SUCH_STREAMS, Comparison, significance_test
 
 __all__ = [
     "RESAMPLING_SCHEMES",
@@ -234,6 +234,10 @@ def corrected_t(differences: ArrayLike, ratio: float, *, alpha: float = 0.05) ->
 def five_by_two(differences: ArrayLike, *, statistic: Literal["f", "t"] = "f", alpha: float = 0.05) -> Comparison:
     """Test the differences of five repetitions of two-fold cross-validation.
 
+    The two folds of a repetition learn, and test, rows that they do not share, so the differences hold the luck of both:
+    the test is about streams like this one, of half as many rows. After an evaluation with
+    ``BatchCrossValidation(2, 5)``, `compare` runs it by the name ``five_by_two``.
+
     The statistic ``f`` is Alpaydin's: an F with 10 and 5 degrees of freedom, of all ten differences. ``t`` is
     Dietterich's: a t with 5 degrees of freedom, of the first difference alone, over the variance within repetitions.
 
@@ -265,14 +269,14 @@ def five_by_two(differences: ArrayLike, *, statistic: Literal["f", "t"] = "f", a
         msg = f"a 5x2 test needs the differences of 5 repetitions of 2 folds, not {len(values)} numbers"
         raise StreamgaugeError(msg)
     within = float(values.reshape(5, 2).var(axis=1, ddof=1).sum())
-    if within == 0.0:
+    if within == 0.0 and values.any():
         msg = "the two folds of each repetition have equal differences, so their variance cannot be estimated"
         raise StreamgaugeError(msg)
     if statistic == "f":
-        value, tested = float((values**2).sum()) / (2 * within), float(values.mean())
+        value, tested = float((values**2).sum()) / (2 * within or 1.0), float(values.mean())
         p_value = float(fdtrc(10, 5, value))
     else:
-        value, tested = float(values[0]) / math.sqrt(within / 5), float(values[0])
+        value, tested = float(values[0]) / math.sqrt(within / 5 or 1.0), float(values[0])
         p_value = 2 * float(stdtr(5, -abs(value)))
     return Comparison(
         test="five_by_two",
@@ -282,7 +286,7 @@ def five_by_two(differences: ArrayLike, *, statistic: Literal["f", "t"] = "f", a
         difference=float(values.mean()),
         interval=None,
         alpha=alpha,
-        null=SEEDS,
+        null=SUCH_STREAMS,
         basis="5 repetitions of 2 folds",
     )
 

@@ -25,7 +25,6 @@ from streamgauge.labelling import AllLabels, Delayed
 from streamgauge.learners import AdaptiveRandomForest
 from streamgauge.protocols import CellBatch, Labelling, Scheme
 from streamgauge.records import PairSums, Verdict
-from streamgauge.records.readings import Outcome
 from streamgauge.reports import build_summary
 from streamgauge.reports.tables import list_live_verdicts
 from streamgauge.results import Results
@@ -336,25 +335,6 @@ def test_what_is_no_live_test_is_refused() -> None:
     pairs = [PairSums("a", "b", n, np.array([n]), np.array([n]), np.array([0]), 0.0, True) for n in (1, 2)]
     with pytest.raises(StreamgaugeError, match="from the same run"):
         Monitor().look(pairs, 2)
-
-
-def test_a_verdict_that_the_end_no_longer_bears_out_says_so():
-    facts = (0.01, 0.05, 1, "equal", "two_way_sequence")
-    cases: list[tuple[Outcome, tuple[float, float] | None, bool]] = [
-        ("first", (0.01, 0.05), True),
-        ("first", (-0.02, 0.05), False),
-        ("second", (-0.05, -0.01), True),
-        ("second", (-0.05, 0.01), False),
-        ("equivalent", (-0.005, 0.005), True),
-        ("equivalent", (0.02, 0.04), False),
-        ("first", None, True),
-    ]
-    for outcome, interval, lasts in cases:
-        verdict = Verdict("a", "b", outcome, 4000, 0.0, interval, *facts)
-        assert verdict.lasts == lasts
-        console = Console(width=200, record=True, file=StringIO())
-        console.print(list_live_verdicts([verdict]))
-        assert ("no longer so" in console.export_text()) == (not lasts)
 
 
 def test_a_difference_is_stated_from_the_side_of_who_is_ahead():
