@@ -9,6 +9,7 @@ from streamgauge.cli.names import Choice, to_forgetting_name
 from streamgauge.cli.output import add_output_options, print_json, print_note
 from streamgauge.cli.saved_results import add_store_options, load_runs
 from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge.names import FAMILIES, make
 
 if TYPE_CHECKING:
     from streamgauge.plots import Figure
@@ -17,9 +18,14 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+Found = dict[str, list[str]]
+"""What is printed beside a figure, by its name in JSON: lines of text."""
+
 KINDS = {
-    "curves": "A measure along the stream, with folds, drifts, alarms and hidden labels.",
+    "curves": "Measures along the stream, with folds, seeds, drifts, alarms and hidden labels.",
     "difference": "The difference of two learners along the stream, with its confidence sequence.",
+    "q_statistic": "The Q statistic of two learners along the stream: the logarithm of the ratio of their losses.",
+    "detector_statistic": "The statistic of drift detectors beside its threshold, on recorded errors of a learner.",
     "confusion": "Confusion matrices at several rows.",
     "balance": "The share of each class along the stream.",
     "labels": "How many labels arrived, were late or hidden, along the stream.",
@@ -31,7 +37,7 @@ KINDS = {
 }
 """The kinds of figures, named as the functions of `streamgauge.plots`."""
 
-MULTI_RUN_KINDS = ("pareto", "p_values", "ranks", "wins")
+MULTI_RUN_KINDS = ("curves", "q_statistic", "pareto", "p_values", "ranks", "wins")
 """The kinds that take several runs."""
 
 
@@ -42,9 +48,20 @@ MULTI_RUN_KINDS = ("pareto", "p_values", "ranks", "wins")
 @click.argument("kind")
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="File to write: .png, .svg or .pdf.")
-@click.option("--measure", help="Measure to draw.  [default: the first]")
-@click.option("--forgetting", help="Forgetting of the readings, such as 'Window(1000)'.  [default: the first]")
+@click.option("--measure", multiple=True, help="Measure to draw; repeatable in curves.  [default: the first]")
+@click.option(
+    "--forgetting",
+    multiple=True,
+    help="Forgetting of the readings, such as 'Window(1000)'; repeatable in curves and q_statistic."
+    "  [default: the first]",
+)
 @click.option("--learner", multiple=True, help="Learner to draw; repeatable.  [default: all]")
+@click.option(
+    "--lines",
+    type=Choice(["learners", "measures", "forgettings"]),
+    help="What the lines of a panel of curves stand for; all else has panels of its own."
+    "  [default: the first of which there are several]",
+)
 @click.option(
     "--band",
     type=Choice(["folds", "deviation", "interval", "none"]),
@@ -54,6 +71,20 @@ MULTI_RUN_KINDS = ("pareto", "p_values", "ranks", "wins")
 )
 @click.option("--cost", default="ram_hours", show_default=True, help="Cost to draw: ram_hours, cpu_seconds or n_bytes.")
 @click.option("--moments", type=int, default=4, show_default=True, help="Number of confusion matrices per learner.")
+@click.option("--row", "rows", type=int, multiple=True, help="Row to draw confusion matrices at; repeatable.")
+@click.option(
+    "--values",
+    type=Choice(["shares", "counts", "both"]),
+    default="shares",
+    show_default=True,
+    help="Numbers in confusion matrices: percent of the true class, rows, or both.",
+)
+@click.option(
+    "--detector",
+    multiple=True,
+    help="Detector to draw the statistic of, such as 'PageHinkley(threshold=2.5)'; repeatable.  [default: PageHinkley]",
+)
+@click.option("--fold", type=int, default=0, show_default=True, help="Fold whose errors the detectors read.")
 @click.option("--size", nargs=2, type=float, help="Width and height in inches.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level of the tests.")
 @click.option("--post-hoc", default="wilcoxon_holm", show_default=True, help="Test of the pairs over streams.")
@@ -62,71 +93,145 @@ MULTI_RUN_KINDS = ("pareto", "p_values", "ranks", "wins")
 def command(kind: str, results: tuple[Path, ...], *, out: Path, as_json: bool, **options: Any) -> None:  # noqa: ANN401
     """Draw a figure of saved results into a file. The same results give the same bytes.
 
-    KIND is one of the kinds below. RESULTS are folders saved with --out, or stores written by `streamgauge run`.
+    KIND is one of the kinds below. RESULTS are folders saved with --out, or stores written by `streamgauge run`. Curves
+    of several runs of one stream are means over their seeds; other streams have panels of their own.
 
     \b
     Examples:
       streamgauge plot curves results/rbf --out curves.pdf --measure kappa_m
+      streamgauge plot curves results/rbf --out measures.pdf --measure accuracy --measure kappa --lines measures
+      streamgauge plot curves results/seed-* --out mean.pdf --band deviation
+      streamgauge plot q_statistic results/rbf --out q.pdf --learner HoeffdingTree --learner NaiveBayes
+      streamgauge plot detector_statistic results/sea --out alarms.pdf --detector "PageHinkley(threshold=2.5)"
       streamgauge plot confusion results/rbf --out confusion.svg --learner HoeffdingTree
       streamgauge plot ranks results/* --out ranks.pdf --post-hoc nemenyi
     """
     if kind not in KINDS:
         raise unknown_name(kind="kind of figure", name=kind, known=KINDS)
-    if options["forgetting"] is not None:
-        options["forgetting"] = to_forgetting_name(options["forgetting"])
+    options["forgetting"] = list(map(to_forgetting_name, options["forgetting"]))
     runs = load_runs(results, options)
     if len(runs) > 1 and kind not in MULTI_RUN_KINDS:
         msg = f"{kind} takes one run, not {len(runs)}: name one folder, or choose one run of a store with --stream"
         raise StreamgaugeError(msg)
-    path = _draw(kind, runs, options).save(out)
+    figure, found = _draw(kind, runs, results[0], options)
+    path = figure.save(out)
     if as_json:
-        print_json({"figure": str(path)})
+        print_json({"figure": str(path), **found})
+    for text in found.values() if not as_json else ():
+        click.echo("\n".join(text))
     print_note(f"figure: {path}")
 
 
-def _draw(kind: str, runs: "list[Results]", options: dict[str, Any]) -> "Figure":
+def _draw(kind: str, runs: "list[Results]", folder: Path, options: dict[str, Any]) -> "tuple[Figure, Found]":
+    """Return the figure, and what is printed beside it."""
     from streamgauge import plots  # noqa: PLC0415
 
-    if kind == "ranks":
-        return plots.ranks(_rank(runs, options))
-    if kind == "wins":
-        return plots.wins(_rank(runs, options))
-    if kind == "p_values" and len(runs) > 1:
-        return plots.p_values(_rank(runs, options))
-    if kind == "p_values":
-        from streamgauge.reports.study import run_recommended_tests  # noqa: PLC0415
-
-        return plots.p_values(run_recommended_tests(runs[0], options["measure"], options["alpha"]))
+    learners, measures, forgettings = (list(options[name]) or None for name in ("learner", "measure", "forgetting"))
     size = {"size": options["size"]} if options["size"] else {}
+    if kind == "curves":
+        chosen = {name: options[name] for name in ("lines", "band")}
+        return plots.curves(runs, measures, forgettings, learners=learners, **chosen, **size), {}
+    measure = _get_only("measure", kind, measures)
+    if kind == "q_statistic":
+        return _draw_q_statistic(runs, measure, forgettings, learners, size)
+    forgetting = _get_only("forgetting", kind, forgettings)
+    if kind in ("ranks", "wins", "p_values"):
+        return _draw_tests(kind, runs, measure, forgetting, options), {}
     if kind == "pareto":
-        return plots.pareto(runs, options["measure"], options["forgetting"], cost=options["cost"], **size)
-    return _draw_run(kind, runs[0], options, size)
+        return plots.pareto(runs, measure, forgetting, cost=options["cost"], **size), {}
+    if kind == "detector_statistic":
+        return _draw_detector_statistic(runs[0], folder, learners, options, size), {}
+    return _draw_run(kind, runs[0], learners, forgetting, options, size), {}
 
 
-def _draw_run(kind: str, run: "Results", options: dict[str, Any], size: dict[str, Any]) -> "Figure":
+def _draw_tests(
+    kind: str, runs: "list[Results]", measure: str | None, forgetting: str | None, options: dict[str, Any]
+) -> "Figure":
+    """Draw the tests of a run, or the ranks over the streams of several."""
+    from streamgauge import plots  # noqa: PLC0415
+    from streamgauge.reports.study import run_recommended_tests  # noqa: PLC0415
+
+    if kind == "p_values" and len(runs) == 1:
+        return plots.p_values(run_recommended_tests(runs[0], measure, options["alpha"]))
+    draw = {"ranks": plots.ranks, "wins": plots.wins, "p_values": plots.p_values}[kind]
+    return draw(_rank(runs, measure, forgetting, options))
+
+
+def _get_only(option: str, kind: str, values: list[str] | None) -> str | None:
+    """Return the value of an option that a kind takes once."""
+    if values is not None and len(values) > 1:
+        msg = f"{kind} takes one --{option}, not {len(values)}: {', '.join(values)}"
+        raise StreamgaugeError(msg)
+    return values[0] if values else None
+
+
+def _get_pair(kind: str, learners: list[str] | None) -> list[str]:
+    if learners is not None and len(learners) != 2:
+        msg = f"{kind} takes two learners: give --learner twice, not {len(learners)} times"
+        raise StreamgaugeError(msg)
+    return learners or []
+
+
+def _draw_q_statistic(
+    runs: "list[Results]",
+    measure: str | None,
+    forgettings: list[str] | None,
+    learners: list[str] | None,
+    size: dict[str, Any],
+) -> "tuple[Figure, Found]":
+    from streamgauge import plots  # noqa: PLC0415
+    from streamgauge.plots.pooling import pool_runs  # noqa: PLC0415
+    from streamgauge.reports.q_statistic import compute_q_curve, describe_q  # noqa: PLC0415
+
+    pair = _get_pair("q_statistic", learners)
+    options = {"measure": measure, **dict(zip(("first", "second"), pair, strict=False))}
+    figure = plots.q_statistic(runs, forgettings=forgettings, **options, **size)
+    (run,) = pool_runs(runs).runs.values()
+    names = forgettings or run.forgettings[:1]
+    return figure, {"q_statistic": [describe_q(compute_q_curve(run, forgetting=name, **options)) for name in names]}
+
+
+def _draw_detector_statistic(
+    run: "Results", folder: Path, learners: list[str] | None, options: dict[str, Any], size: dict[str, Any]
+) -> "Figure":
+    from streamgauge import plots  # noqa: PLC0415
+    from streamgauge.results import read_errors  # noqa: PLC0415
+
+    known = FAMILIES["detectors"]()
+    detectors = [make("detector", text, known) for text in options["detector"] or ("PageHinkley",)]
+    if not learners and len(run.learners) > 1:
+        msg = f"detector_statistic takes one learner: choose it with --learner from {', '.join(run.learners)}"
+        raise StreamgaugeError(msg)
+    errors = read_errors(folder, _get_only("learner", "detector_statistic", learners), options["fold"])
+    label = f"error of {errors.learner}"
+    return plots.detector_statistic(errors.errors, detectors, rows=errors.rows, drifts=run.drifts, label=label, **size)
+
+
+def _draw_run(
+    kind: str,
+    run: "Results",
+    learners: list[str] | None,
+    forgetting: str | None,
+    options: dict[str, Any],
+    size: dict[str, Any],
+) -> "Figure":
     from streamgauge import plots  # noqa: PLC0415
 
-    learners = list(options["learner"]) or None
-    measure, forgetting = options["measure"], options["forgetting"]
-    if kind == "curves":
-        return plots.curves(run, measure, forgetting, learners=learners, band=options["band"], **size)
     if kind == "confusion":
-        return plots.confusion(run, forgetting, learners=learners, moments=options["moments"])
+        moments = {"moments": options["moments"], "rows": options["rows"] or None, "values": options["values"]}
+        return plots.confusion(run, forgetting, learners=learners, **moments)
     if kind == "resources":
         return plots.resources(run, options["cost"], learners=learners, **size)
     if kind == "difference":
-        if learners is not None and len(learners) != 2:
-            msg = f"difference takes two learners: give --learner twice, not {len(learners)} times"
-            raise StreamgaugeError(msg)
-        return plots.difference(run, *(learners or ()), **size)
+        return plots.difference(run, *_get_pair(kind, learners), **size)
     return plots.balance(run, **size) if kind == "balance" else plots.labels(run, **size)
 
 
-def _rank(runs: "list[Results]", options: dict[str, Any]) -> "Ranking":
+def _rank(runs: "list[Results]", measure: str | None, forgetting: str | None, options: dict[str, Any]) -> "Ranking":
     from streamgauge.significance import rank  # noqa: PLC0415
 
-    chosen = {name: options[name] for name in ("alpha", "post_hoc", "forgetting")}
-    return rank(runs, measure=options["measure"] or _choose_shared_measure(runs), **chosen)
+    chosen = {name: options[name] for name in ("alpha", "post_hoc")}
+    return rank(runs, measure=measure or _choose_shared_measure(runs), forgetting=forgetting, **chosen)
 
 
 def _choose_shared_measure(runs: "list[Results]") -> str:

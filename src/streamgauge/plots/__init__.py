@@ -5,6 +5,7 @@ Each function draws one kind of figure and returns a `Figure`, which a notebook 
 
 from streamgauge.plots.classes import balance, confusion, labels
 from streamgauge.plots.costs import pareto, resources
+from streamgauge.plots.detectors import detector_statistic
 from streamgauge.plots.figure import Figure
 from streamgauge.plots.lines import curves
 from streamgauge.plots.pairs import difference, q_statistic
@@ -15,6 +16,7 @@ __all__ = [
     "balance",
     "confusion",
     "curves",
+    "detector_statistic",
     "difference",
     "labels",
     "p_values",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawn
 
-__all__ = ["FORMATS", "Figure", "get_line_style", "new_figure", "style_axes"]
+__all__ = ["FORMATS", "Figure", "check_suffix", "get_line_style", "new_figure", "style_axes"]
 
 FORMATS = (".pdf", ".png", ".svg")
 """The suffixes of figure files."""
@@ -69,10 +69,7 @@ class Figure:
 
     def save(self, path: Path | str, *, dpi: int = 200) -> Path:
         """Write it to a .png, .svg or .pdf file; the same figure gives the same bytes."""
-        path = Path(path)
-        if path.suffix.lower() not in FORMATS:
-            msg = f"{path}: the name of a figure file must end in {', '.join(FORMATS)}"
-            raise StreamgaugeError(msg)
+        path = check_suffix(path)
         content = self._render(path.suffix.lower(), dpi)
         try:
             with replace_atomically(path) as temporary:
@@ -92,6 +89,21 @@ class Figure:
                 out, format=suffix[1:], dpi=dpi, metadata=METADATA[suffix], bbox_inches="tight", pad_inches=0.08
             )
         return out.getvalue()
+
+
+def check_suffix(path: Path | str) -> Path:
+    """Return the path of a figure file; raise if figures cannot be written in its format.
+
+    Examples
+    --------
+    >>> check_suffix("curves.pdf").suffix
+    '.pdf'
+    """
+    path = Path(path)
+    if path.suffix.lower() not in FORMATS:
+        msg = f"{path}: the name of a figure file must end in {', '.join(FORMATS)}"
+        raise StreamgaugeError(msg)
+    return path
 
 
 @contextmanager

@@ -209,7 +209,7 @@ def _set_panel_title(axes: "Axes", panel: _Choice, chosen: _Choice, lines: Lines
     parts = [name for part in ("streams", "learners") if part in several for name in getattr(panel, part)]
     if "forgettings" in several:
         parts.append(describe_forgetting(panel.forgettings[0]))
-    wrapped = wrap(make_printable(", ".join(parts)), int(13 * (width - 0.4)), max_lines=3, placeholder=" …")
+    wrapped = wrap(make_printable(", ".join(parts)), int(10.5 * (width - 0.5)), max_lines=3, placeholder=" …")
     axes.set_title("\n".join(wrapped), fontsize=9)
 
 

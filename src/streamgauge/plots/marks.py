@@ -8,7 +8,7 @@ import numpy as np
 from streamgauge._format.palette import COLOURS
 from streamgauge._optional import library
 from streamgauge.errors import unknown_name
-from streamgauge.records import RunData
+from streamgauge.records import Drift, RunData
 from streamgauge.reports.unlabelled_spans import find_unlabelled_spans
 
 if TYPE_CHECKING:
@@ -16,12 +16,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawn
 
-__all__ = ["MAX_POINTS", "add_legend", "draw_marks", "select_learners"]
+__all__ = ["MAX_POINTS", "NEUTRAL_COLOUR", "add_legend", "draw_drifts", "draw_marks", "select_learners"]
 
 MAX_POINTS = 2_000
 """The limit of points per curve: more than a page has columns."""
 
-DRIFT_COLOUR, NEUTRAL_COLOUR = "#8a95a3", "#1b2430"
+DRIFT_COLOUR = "#8a95a3"
+
+NEUTRAL_COLOUR = "#1b2430"
+"""The colour of what belongs to no single learner."""
 
 
 def select_learners(results: RunData, learners: Sequence[str] | None) -> list[str]:
@@ -62,12 +65,7 @@ def draw_marks(
         style = {"facecolor": "#eef0f3" if whole else "#f7f8fa", "edgecolor": "#d5dae0", "hatch": "//", "lw": 0}
         axes.axvspan(start, stop, **style)
         legend["labels hidden" if whole else "labels partly hidden"] = patches.Patch(**style)
-    for drift in results.drifts:
-        legend["true drift"] = lines.Line2D([], [], color=DRIFT_COLOUR, lw=0.8)
-        axes.axvline(drift.position, color=DRIFT_COLOUR, lw=0.8)
-        if drift.width:
-            axes.axvspan(drift.position, drift.stop, color=DRIFT_COLOUR, alpha=0.18, lw=0)
-            legend["gradual drift"] = patches.Patch(color=DRIFT_COLOUR, alpha=0.18, lw=0)
+    legend |= draw_drifts(axes, results.drifts)
     if colours is None:
         colours = {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(results.learners)}
     bottom = axes.get_xaxis_transform()
@@ -82,6 +80,28 @@ def draw_marks(
             colour = colours.get(name, NEUTRAL_COLOUR)
             axes.plot(rows[distinct], np.full(len(distinct), 0.012), color=colour, transform=bottom, zorder=3, **style)
             legend[label] = lines.Line2D([], [], color=NEUTRAL_COLOUR, **style)
+    return legend
+
+
+def draw_drifts(axes: "Axes", drifts: Sequence[Drift]) -> "dict[str, Artist]":
+    """Draw true drifts on axes over rows; return entries for the legend.
+
+    Examples
+    --------
+    >>> from streamgauge.plots.figure import new_figure
+    >>> with new_figure((4, 3)) as drawn:
+    ...     list(draw_drifts(drawn.add_subplot(), [Drift(500), Drift(800, width=100, kind="gradual")]))
+    ['true drift', 'gradual drift']
+    """
+    legend: dict[str, Artist] = {}
+    lines, patches = library("matplotlib.lines", "plots"), library("matplotlib.patches", "plots")
+    for drift in drifts:
+        legend["true drift"] = lines.Line2D([], [], color=DRIFT_COLOUR, lw=0.8)
+        axes.axvline(drift.position, color=DRIFT_COLOUR, lw=0.8)
+    for drift in drifts:
+        if drift.width:
+            axes.axvspan(drift.position, drift.stop, color=DRIFT_COLOUR, alpha=0.18, lw=0)
+            legend[f"{drift.kind} drift"] = patches.Patch(color=DRIFT_COLOUR, alpha=0.18, lw=0)
     return legend
 
 

@@ -83,8 +83,9 @@ def difference(
         axes.set_ylim(*_compute_limits(middle, low, high))
         if verdict is not None and verdict.row is not None:
             axes.axvline(verdict.row, color=COLOURS[1], lw=1)
+            text = make_printable(str(replace(verdict, earlier=None)))
             axes.annotate(
-                make_printable(str(replace(verdict, earlier=None))), (verdict.row, 0.97), (4, 0), xycoords=("data", "axes fraction"),
+                text, (verdict.row, 0.97), (4, 0), xycoords=("data", "axes fraction"),
                 textcoords="offset points", color=COLOURS[1], va="top", fontsize=8,
             )  # fmt: skip
         style_axes(axes, results.n_rows)

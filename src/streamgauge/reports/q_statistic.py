@@ -1,6 +1,6 @@
 """The Q statistic of two learners along a run, from the readings of a loss."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -13,7 +13,7 @@ from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.records import RunData
 from streamgauge.reports.curves import summarise_folds
 
-__all__ = ["QCurve", "compute_q_curve", "describe_q", "list_q_values"]
+__all__ = ["QCurve", "choose_loss", "compute_q_curve", "describe_q", "format_q_values", "list_q_values"]
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,8 @@ def compute_q_curve(
     Q = -0.80 after 1,000 rows, over all rows: the error of bayes is 0.45 times that of majority
     """
     first, second = _choose_pair(results, first, second)
-    measure = _choose_loss(results) if measure is None else measure
+    if measure is None:
+        measure = choose_loss({name: results.greater_is_better(name) for name in results.measures})
     losses = [results.curve(name, measure, forgetting) for name in (first, second)]
     if measure == "accuracy":
         losses = [1.0 - loss for loss in losses]
@@ -115,7 +116,7 @@ def describe_q(curve: QCurve) -> str:
     """
     phrase = describe_forgetting(curve.forgetting)
     n_rows = f"{int(curve.rows[-1]):,} rows" if len(curve.rows) else "0 rows"
-    loss = "error" if curve.measure == "accuracy" else curve.measure
+    loss = _name_loss(curve.measure)
     if np.isnan(curve.final):
         text = f"Q is not defined after {n_rows}, {phrase}: {curve.first} or {curve.second} has no {loss}"
     else:
@@ -124,26 +125,72 @@ def describe_q(curve: QCurve) -> str:
     return make_printable(text)
 
 
-def list_q_values(results: RunData, measure: str | None = None) -> str:
-    """Return the last Q statistic of each pair of learners under each forgetting, as text for a terminal.
+def list_q_values(results: RunData, measure: str | None = None) -> list[dict[str, object]]:
+    """Return the last Q statistic of each pair of learners under each forgetting as plain values, for JSON.
 
     Examples
     --------
     >>> from streamgauge import SEA, MajorityClass, NaiveBayes, evaluate
-    >>> print(list_q_values(evaluate(SEA(n_rows=1000), {"bayes": NaiveBayes(), "majority": MajorityClass()})))
+    >>> results = evaluate(SEA(n_rows=1000), {"bayes": NaiveBayes(), "majority": MajorityClass()}, measures="error")
+    >>> list_q_values(results)[0]["first"], round(list_q_values(results)[0]["value"], 2)
+    ('bayes', -0.8)
+    """
+    return [
+        {
+            "first": curve.first,
+            "second": curve.second,
+            "measure": curve.measure,
+            "forgetting": curve.forgetting,
+            "value": None if np.isnan(curve.final) else curve.final,
+        }
+        for curve in _list_curves(results, measure)
+    ]
+
+
+def format_q_values(results: RunData, measure: str | None = None) -> str:
+    """Return the last Q statistic of each pair of learners under each forgetting as text, for a terminal.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, MajorityClass, NaiveBayes, evaluate
+    >>> print(format_q_values(evaluate(SEA(n_rows=1000), {"bayes": NaiveBayes(), "majority": MajorityClass()})))
     Q statistic, log(loss of first / loss of second) by error: below 0 where the first is better
       bayes, majority  -0.80 over all rows
     """
-    measure = _choose_loss(results) if measure is None else measure
-    loss = "error" if measure == "accuracy" else measure
+    curves = _list_curves(results, measure)
+    loss = _name_loss(curves[0].measure) if curves else ""
     lines = [f"Q statistic, log(loss of first / loss of second) by {loss}: below 0 where the first is better"]
-    pairs = list(combinations(results.learners, 2))
-    width = max((len(make_printable(f"{first}, {second}")) for first, second in pairs), default=0)
-    for first, second in pairs:
-        curves = [compute_q_curve(results, first, second, measure, name) for name in results.forgettings]
-        texts = [f"{_format(curve.final)} {describe_forgetting(curve.forgetting)}" for curve in curves]
-        lines.append(f"  {make_printable(f'{first}, {second}').ljust(width)}  {'; '.join(texts)}")
+    names = {(curve.first, curve.second): make_printable(f"{curve.first}, {curve.second}") for curve in curves}
+    for pair, name in names.items():
+        own = [curve for curve in curves if (curve.first, curve.second) == pair]
+        texts = [f"{_format(curve.final)} {describe_forgetting(curve.forgetting)}" for curve in own]
+        lines.append(f"  {name.ljust(max(map(len, names.values())))}  {'; '.join(texts)}")
     return "\n".join(lines)
+
+
+def choose_loss(measures: Mapping[str, bool]) -> str:
+    """Return the measure whose loss the Q statistic compares, of measures with whether greater is better.
+
+    Examples
+    --------
+    >>> choose_loss({"kappa": True, "log_loss": False, "accuracy": True}), choose_loss({"brier": False})
+    ('accuracy', 'brier')
+    """
+    preferred = [name for name in ("error", "accuracy") if name in measures]
+    losses = preferred or [name for name, greater_is_better in measures.items() if not greater_is_better]
+    if not losses:
+        msg = f"the Q statistic needs a loss: measure error, not only {', '.join(measures)}"
+        raise StreamgaugeError(msg)
+    return losses[0]
+
+
+def _list_curves(results: RunData, measure: str | None) -> list[QCurve]:
+    pairs = combinations(results.learners, 2)
+    return [compute_q_curve(results, *pair, measure, name) for pair in pairs for name in results.forgettings]
+
+
+def _name_loss(measure: str) -> str:
+    return "error" if measure == "accuracy" else measure
 
 
 def _format(value: float) -> str:
@@ -166,12 +213,3 @@ def _choose_pair(results: RunData, first: str | None, second: str | None) -> tup
         msg = f"the Q statistic needs two learners: choose two of {', '.join(results.learners)}"
         raise StreamgaugeError(msg)
     return names[0], names[1]
-
-
-def _choose_loss(results: RunData) -> str:
-    preferred = [name for name in ("error", "accuracy") if name in results.measures]
-    losses = preferred or [name for name in results.measures if not results.greater_is_better(name)]
-    if not losses:
-        msg = f"the Q statistic needs a loss: measure error, not only {', '.join(results.measures)}"
-        raise StreamgaugeError(msg)
-    return losses[0]

@@ -28,7 +28,7 @@ def results() -> Results:
         Gradual(sg.SEA(1), sg.SEA(3), position=1000, width=200),
         LEARNERS,
         n_rows=2000,
-        scheme=sg.Bootstrap(3),
+        scheme=sg.Bootstrap(5),
         forgetting=[sg.Window(500), sg.Landmark()],
         measures=["accuracy", "error", "hoeffding", "log_loss"],
         detectors=["DDM"],
