@@ -178,7 +178,7 @@ FAMILIES = {
         forgetting,
         check_forgetting,
         options={},
-        helpers={"NativeForgetting": "what the state of a kernel is wrapped in"},
+        helpers={"NativeForgetting": "what the state of a kernel is wrapped in", "count_rows_above": FUNCTION},
         checked_in={},
     ),
     "measures": Family(
@@ -187,6 +187,7 @@ FAMILIES = {
         options={
             "AreaOfClass": lambda: measures.AreaOfClass("roc_auc", 0),
             "Averaged": lambda: measures.measure("f1_macro"),
+            "CountOfClass": lambda: measures.CountOfClass("tp", 0),
             "FBeta": lambda: measures.measure("f2_macro"),
             "OfClass": lambda: measures.OfClass("recall", 0),
         },
@@ -196,10 +197,12 @@ FAMILIES = {
             "Chernoff": "an interval round a measure",
             "Hoeffding": "an interval round a measure",
             "OverTallies": "what a function of tallies is wrapped in",
+            "WITH_OPTIONS": "classes of measures by name",
             **dict.fromkeys(
                 (
                     *("as_measure", "build_state", "describe_measure", "find_measures", "list_statistics", "measure"),
                     *("measure_tallies", "over_tallies", "reads_baselines"),
+                    *("check_forgettings", "depends_on_classes", "expand_all"),
                 ),
                 FUNCTION,
             ),

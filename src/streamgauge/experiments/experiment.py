@@ -13,7 +13,7 @@ from streamgauge.errors import StreamgaugeError, require_at_least, require_betwe
 from streamgauge.experiments.stream_sources import SampleSource, Source
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.learners import as_spec
-from streamgauge.measures import find_measures, measure
+from streamgauge.measures import depends_on_classes, expand_all, find_measures, measure
 from streamgauge.names import FAMILIES, make
 from streamgauge.protocols import DetectorSpec, Forgetting, LearnerSpec, Scheme
 from streamgauge.schemes.wrapping import require_scheme
@@ -46,13 +46,17 @@ def _make_detector(thing: object) -> Any:  # noqa: ANN401
     return make("detector", thing, FAMILIES["detectors"]()) if isinstance(thing, str) else thing
 
 
+def _make_measures(thing: object) -> Any:  # noqa: ANN401
+    return [measure(one) for one in expand_all(thing)]  # type: ignore[arg-type]
+
+
 MAKERS: dict[str, Any] = {
     "learners": _make_learner,
     "schemes": _make_scheme,
     "labellings": _make_labelling,
     "forgettings": _make_forgetting,
     "detectors": _make_detector,
-    "measures": measure,
+    "measures": _make_measures,
 }
 """Functions that turn the text of each part of an experiment into an object; objects pass through."""
 
@@ -176,6 +180,7 @@ class Experiment:
             if not things:
                 msg = f"the experiment has no {part}"
                 raise StreamgaugeError(msg)
+        object.__setattr__(self, "measures", expand_all(tuple(self.measures)))
         self._check_parts()
 
     def _check_parts(self) -> None:
@@ -189,8 +194,8 @@ class Experiment:
                 make_part(thing)
 
     def check_classes(self) -> None:
-        """Raise if a measure is of a class that a stream does not have; streams that cannot be opened are left out."""
-        if not any("[" in measure(thing).name for thing in self.measures):  # type: ignore[arg-type]
+        """Raise if a measure does not fit the classes of a stream; streams that cannot be opened are left out."""
+        if not any(depends_on_classes(measure(thing)) for thing in self.measures):  # type: ignore[arg-type]
             return
         for name, source in self.streams.items():
             try:

@@ -20,6 +20,7 @@ from streamgauge.measures.agreement import (
     informedness,
     kappa,
     kappa_m,
+    kappa_m_all,
     kappa_temporal,
     mcc,
     scaled_determinant,
@@ -27,6 +28,7 @@ from streamgauge.measures.agreement import (
 from streamgauge.measures.areas import (
     AREAS,
     AreaOfClass,
+    pr_auc_margin,
     pr_auc_ovo_macro,
     pr_auc_ovr_macro,
     pr_auc_ovr_weighted,
@@ -35,7 +37,17 @@ from streamgauge.measures.areas import (
     roc_auc_ovr_macro,
     roc_auc_ovr_weighted,
 )
-from streamgauge.measures.classes import AVERAGES, COUNTS, PER_CLASS, Averaged, CountOfClass, FBeta, OfClass, find_rate
+from streamgauge.measures.classes import (
+    AVERAGES,
+    COUNTS,
+    PER_CLASS,
+    Averaged,
+    ClassMeasure,
+    CountOfClass,
+    FBeta,
+    OfClass,
+    find_rate,
+)
 from streamgauge.measures.costs import Cost, MinMaxAccuracy, Utility
 from streamgauge.measures.counts import abstentions, accuracy, accuracy_when_predicting, coverage, error
 from streamgauge.measures.functions import OverTallies, compute_values, over_tallies
@@ -71,6 +83,7 @@ __all__ = [
     "chance_accuracy",
     "check_forgettings",
     "coverage",
+    "depends_on_classes",
     "describe_measure",
     "determinant",
     "error",
@@ -82,6 +95,7 @@ __all__ = [
     "informedness",
     "kappa",
     "kappa_m",
+    "kappa_m_all",
     "kappa_temporal",
     "list_statistics",
     "log_loss",
@@ -89,6 +103,7 @@ __all__ = [
     "measure",
     "measure_tallies",
     "over_tallies",
+    "pr_auc_margin",
     "pr_auc_ovo_macro",
     "pr_auc_ovr_macro",
     "pr_auc_ovr_weighted",
@@ -135,6 +150,7 @@ _FROM_VOTES: tuple[Measure, ...] = (
     pr_auc_ovr_weighted,
     pr_auc_ovo_macro,
     roc_auc_margin,
+    pr_auc_margin,
 )
 
 COUNT_MEASURES: dict[str, Measure] = {known.name: known for known in (*_BASIC, *_AVERAGED)}
@@ -142,7 +158,7 @@ COUNT_MEASURES: dict[str, Measure] = {known.name: known for known in (*_BASIC, *
 
 MEASURES: dict[str, Measure] = {
     **COUNT_MEASURES,
-    **{known.name: known for known in (*_FROM_VOTES, Hoeffding(), Chernoff())},
+    **{known.name: known for known in (kappa_m_all, *_FROM_VOTES, Hoeffding(), Chernoff())},
 }
 """All measures by name."""
 
@@ -159,7 +175,7 @@ _NAMES_WITH_OPTIONS: Mapping[str, type[OverTallies]] = {
 }
 """The names that measures with options have in results; what follows them are the options."""
 
-_BASELINE_MEASURES = {kappa_m.name, kappa_temporal.name}
+_BASELINE_MEASURES = {kappa_m.name, kappa_m_all.name, kappa_temporal.name}
 
 
 def reads_baselines(measures: Iterable[Measure]) -> bool:
@@ -278,6 +294,17 @@ def find_measures(wanted: object, stream: Stream) -> tuple[Measure, ...]:
             msg += f", such as {repeated.capitalize()}(..., called='{repeated}_2')"
         raise StreamgaugeError(msg)
     return bound
+
+
+def depends_on_classes(measure: Measure) -> bool:
+    """Return whether a measure fits some streams only, by their classes: see `find_measures`.
+
+    Examples
+    --------
+    >>> depends_on_classes(accuracy), depends_on_classes(measure("recall[up]")), depends_on_classes(Cost())
+    (False, True, True)
+    """
+    return isinstance(measure, ClassMeasure | Cost | Utility | FunctionMeasure)
 
 
 def list_statistics(measures: Sequence[Measure]) -> tuple[str, ...]:
