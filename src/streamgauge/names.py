@@ -12,10 +12,20 @@ from typing import Any
 
 from streamgauge._foreign import is_stream_class
 from streamgauge._format.objects import Known, make
+from streamgauge._format.text import to_text
 from streamgauge.errors import StreamgaugeError, nearest, unknown_name
 from streamgauge.protocols import Labelling, Stream
 
-__all__ = ["FAMILIES", "Known", "catalogue", "find_labelled_stream", "find_stream", "make", "require_object"]
+__all__ = [
+    "FAMILIES",
+    "Known",
+    "catalogue",
+    "find_labelled_stream",
+    "find_stream",
+    "make",
+    "require_object",
+    "to_forgetting_name",
+]
 
 
 def catalogue(family: ModuleType, *, include_required: bool = False) -> dict[str, Callable[..., Any]]:
@@ -118,6 +128,23 @@ def require_object(kind: str, thing: object) -> None:
     hint = f"write {home}.{near}(...)" if near else f"give one of {home}{further if kind == 'stream' else ''}"
     msg = f"{what} is not a {kind}; {hint}"
     raise StreamgaugeError(msg)
+
+
+def to_forgetting_name(forgetting: object) -> str:
+    """Return the name of a forgetting as results spell it, from an object or from text; other text as it is.
+
+    Examples
+    --------
+    >>> from streamgauge import Landmark
+    >>> to_forgetting_name("Window(500)"), to_forgetting_name(Landmark()), to_forgetting_name("Win*")
+    ('Window(width=500)', 'Landmark()', 'Win*')
+    """
+    if not isinstance(forgetting, str):
+        return to_text(forgetting)
+    try:
+        return to_text(make("forgetting", forgetting, FAMILIES["forgettings"]()))
+    except StreamgaugeError:
+        return forgetting
 
 
 def find_stream(text: str) -> Stream:

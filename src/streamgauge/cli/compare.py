@@ -77,6 +77,8 @@ def command(
         return finish(saved, options, lambda: comparisons)
     evaluation = prepare({**options, "alpha": alpha})
     names = evaluation.check_tests(tests, measure=tested, alpha=alpha)
+    if options["q_statistic"]:
+        choose_loss({measure.name: measure.greater_is_better for measure in evaluation.measures})
     with serve_page(options["out"], enabled=options["watch"]) as journal:
         run_results = run(evaluation, options, journal)
         return finish(run_results, options, lambda: _compare(run_results, names, tested, alpha))

@@ -191,7 +191,9 @@ def _check_drifts(options: dict[str, Any]) -> None:
         stream = find_stream(options["stream"])
         limit = min_limit(limit, None if isinstance(stream, File) else stream.n_rows)
     if limit is not None and last >= limit:
-        msg = f"there is a drift at row {last}, but only {limit} rows are read: remove --drift {last}, or read more rows"
+        msg = (
+            f"there is a drift at row {last}, but only {limit} rows are read: remove --drift {last}, or read more rows"
+        )
         raise StreamgaugeError(msg)
 
 

@@ -6,11 +6,10 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from streamgauge._format.text import to_text
-from streamgauge.errors import StreamgaugeError, nearest
-from streamgauge.names import FAMILIES, make
+from streamgauge.errors import nearest
+from streamgauge.names import FAMILIES
 
-__all__ = ["Choice", "complete_names", "to_forgetting_name"]
+__all__ = ["Choice", "complete_names"]
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -34,20 +33,6 @@ class Choice(click.Choice):  # type: ignore[type-arg]  # click has a type argume
             near = nearest(str(value), map(str, self.choices))
             hint = "" if near is None else f"; did you mean {near}?"
             self.fail(error.message.rstrip(".") + hint, param, ctx)
-
-
-def to_forgetting_name(text: str) -> str:
-    """Return the name of a forgetting as results spell it; the text itself if it names none.
-
-    Examples
-    --------
-    >>> to_forgetting_name("Window(500)"), to_forgetting_name("Landmark"), to_forgetting_name("Win*")
-    ('Window(width=500)', 'Landmark()', 'Win*')
-    """
-    try:
-        return to_text(make("forgetting", text, FAMILIES["forgettings"]()))
-    except StreamgaugeError:
-        return text
 
 
 def complete_names(family: str) -> Complete:

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamgauge.cli.names import Choice, to_forgetting_name
+from streamgauge.cli.names import Choice
 from streamgauge.cli.output import add_output_options, print_json, print_note
 from streamgauge.cli.saved_results import add_store_options, load_runs
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.names import FAMILIES, make
+from streamgauge.names import FAMILIES, make, to_forgetting_name
 
 if TYPE_CHECKING:
     from streamgauge.plots import Figure

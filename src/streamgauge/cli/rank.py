@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from streamgauge.cli.names import to_forgetting_name
 from streamgauge.cli.output import add_output_options, make_console, print_json
 from streamgauge.cli.saved_results import add_store_options, load_runs
+from streamgauge.names import to_forgetting_name
 from streamgauge.significance import POST_HOCS, Ranking, diagram_text, p_text, rank
 
 __all__ = ["command"]

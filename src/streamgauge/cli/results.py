@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamgauge._format.text import describe_forgetting
-from streamgauge.cli.names import to_forgetting_name
 from streamgauge.cli.output import add_output_options, make_console, print_json, print_note
 from streamgauge.cli.saved_results import AXES
 from streamgauge.errors import StreamgaugeError
+from streamgauge.names import to_forgetting_name
 
 if TYPE_CHECKING:
     from rich.table import Table

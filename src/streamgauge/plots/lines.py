@@ -15,7 +15,7 @@ from streamgauge._format.text import describe_forgetting, join_words, make_print
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.plots.figure import Figure, get_line_style, new_figure, style_axes
 from streamgauge.plots.marks import MAX_POINTS, add_legend, draw_marks
-from streamgauge.plots.pooling import PooledRuns, pool_runs
+from streamgauge.plots.pooling import PooledRuns, list_forgettings, pool_runs
 from streamgauge.records import RunData
 from streamgauge.reports.curves import Curve, downsample_curves, summarise_folds
 
@@ -33,7 +33,7 @@ Lines = Literal["learners", "measures", "forgettings"]
 def curves(
     results: RunData | Sequence[RunData],
     measures: str | Sequence[str] | None = None,
-    forgettings: str | Sequence[str] | None = None,
+    forgettings: object = None,
     *,
     learners: Sequence[str] | None = None,
     lines: Lines | None = None,
@@ -54,7 +54,7 @@ def curves(
     results
         The results of an evaluation, or of several: other seeds, learners or streams.
     measures, forgettings
-        One or several of those that were read; by default the first.
+        One or several of those that were read, forgettings as objects or text; by default the first.
     learners
         The learners to show; by default all.
     lines
@@ -84,7 +84,7 @@ def curves(
 
     One learner under two forgettings:
 
-    >>> figure = curves(results, forgettings=["Landmark()", "Window(width=100)"], learners=["NaiveBayes"])
+    >>> figure = curves(results, forgettings=[Landmark(), Window(100)], learners=["NaiveBayes"])
     >>> [text.get_text() for text in figure.drawn.legends[0].get_texts()]
     ['over all rows', 'over the last 100 rows']
     """
@@ -93,7 +93,9 @@ def curves(
         streams=tuple(pooled.runs),
         learners=_choose_learners(pooled, learners),
         measures=_choose_names("measure", measures, [run.measures for run in pooled.runs.values()]),
-        forgettings=_choose_names("forgetting", forgettings, [run.forgettings for run in pooled.runs.values()]),
+        forgettings=_choose_names(
+            "forgetting", list_forgettings(forgettings), [run.forgettings for run in pooled.runs.values()]
+        ),
     )
     units = {measure: next(iter(pooled.runs.values())).unit(measure) for measure in chosen.measures}
     chosen_lines = _choose_lines(lines, chosen, units)
@@ -209,8 +211,8 @@ def _set_panel_title(axes: "Axes", panel: _Choice, chosen: _Choice, lines: Lines
     parts = [name for part in ("streams", "learners") if part in several for name in getattr(panel, part)]
     if "forgettings" in several:
         parts.append(describe_forgetting(panel.forgettings[0]))
-    wrapped = wrap(make_printable(", ".join(parts)), int(10.5 * (width - 0.5)), max_lines=3, placeholder=" …")
-    axes.set_title("\n".join(wrapped), fontsize=9)
+    wrapped = wrap(make_printable(", ".join(parts)), int((width - 0.5) / 0.076), max_lines=3, placeholder=" …")
+    axes.set_title("\n".join(wrapped), fontsize=8.5, fontweight="normal")
 
 
 def _remove_inner_labels(axes_grid: NDArray[np.object_], panels: Sequence[_Choice]) -> None:

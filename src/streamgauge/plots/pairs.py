@@ -13,7 +13,7 @@ from streamgauge._optional import library
 from streamgauge.errors import StreamgaugeError
 from streamgauge.plots.figure import Figure, get_line_style, new_figure, style_axes
 from streamgauge.plots.marks import MAX_POINTS, add_legend, draw_marks
-from streamgauge.plots.pooling import pool_runs
+from streamgauge.plots.pooling import list_forgettings, pool_runs
 from streamgauge.records import RunData
 from streamgauge.reports.curves import downsample_curves, summarise_folds
 from streamgauge.reports.q_statistic import compute_q_curve
@@ -100,7 +100,7 @@ def q_statistic(
     first: str | None = None,
     second: str | None = None,
     measure: str | None = None,
-    forgettings: str | Sequence[str] | None = None,
+    forgettings: object = None,
     *,
     size: tuple[float, float] = (7.0, 3.6),
 ) -> Figure:
@@ -118,7 +118,7 @@ def q_statistic(
     measure
         The loss: error, log_loss, brier, a cost, or accuracy for the error; see `compute_q_curve`.
     forgettings
-        One or several of those that were read, each a line; by default the first.
+        One or several of those that were read, each a line, as objects or text; by default the first.
     size
         Width and height in inches.
 
@@ -138,7 +138,7 @@ def q_statistic(
         msg = f"the Q statistic takes one stream, not {len(pooled.runs)}: {'; '.join(pooled.runs)}"
         raise StreamgaugeError(msg)
     (run,) = pooled.runs.values()
-    names = [forgettings] if isinstance(forgettings, str) else forgettings or run.forgettings[:1]
+    names = list_forgettings(forgettings) or run.forgettings[:1]
     lines = [compute_q_curve(run, first, second, measure, name) for name in names]
     learners = [make_printable(name) for name in (lines[0].first, lines[0].second)]
     loss = "error" if lines[0].measure == "accuracy" else lines[0].measure

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from streamgauge._format.text import count, join_words, make_printable, shorten_stream_names
 from streamgauge.errors import StreamgaugeError
+from streamgauge.names import to_forgetting_name
 from streamgauge.records import RunData
 
-__all__ = ["PooledRuns", "pool_runs"]
+__all__ = ["PooledRuns", "list_forgettings", "pool_runs"]
 
 _SEED = re.compile(r"\b(?:seed|sample)=\d+, |(?:, )?\b(?:seed|sample)=\d+")
 
@@ -74,6 +75,19 @@ def pool_runs(results: RunData | Sequence[RunData]) -> PooledRuns:
         groups.setdefault(_describe_condition(run), []).append(run)
     pooled = dict(zip(_name_groups(list(groups)), map(_pool, groups.values()), strict=True))
     return PooledRuns(pooled, max(map(_count_seeds, groups.values())))
+
+
+def list_forgettings(forgettings: object) -> list[str]:
+    """Return one or several forgettings, objects or text, as results spell them; none for None.
+
+    Examples
+    --------
+    >>> from streamgauge import Landmark
+    >>> list_forgettings([Landmark(), "Window(100)"]), list_forgettings("Landmark"), list_forgettings(None)
+    (['Landmark()', 'Window(width=100)'], ['Landmark()'], [])
+    """
+    several = forgettings if isinstance(forgettings, list | tuple) else [forgettings]
+    return [to_forgetting_name(forgetting) for forgetting in several if forgetting is not None]
 
 
 def _describe_condition(run: RunData) -> tuple[str, str, str]:
