@@ -174,7 +174,7 @@ class Run:
         self, plan: BatchPlan, results: Sequence[BatchResult], callbacks: Sequence[Callable[[CellBatch], None]]
     ) -> Progress:
         """Pass the results of a plan to the recorders, the collector and the checkpoint."""
-        if callbacks:
+        if callbacks and not plan.is_idle:
             pairs = [pair for result in results for pair in zip(result.cells, result.cell_batches, strict=False)]
             for callback in callbacks:
                 for _, cell_batch in sorted(pairs, key=lambda pair: pair[0]):

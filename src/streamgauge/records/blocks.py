@@ -40,6 +40,9 @@ MAX_MATRIX_CLASSES = 20
 MAX_VOTE_BINS = 256
 """The most bins of votes for a class."""
 
+N_RANKS = 4
+"""The number of statistics of a ranking by votes; see `Tally.ranks`."""
+
 VoteBins = tuple[int, NDArray[np.int64], NDArray[np.float64]]
 """The votes for one class: how often bins were halved in number, the bins in use, and the weight of the rows of the
 class and of other classes in each, float64 [2, bins]."""
@@ -123,7 +126,7 @@ class BlockLayout:
         )
         scalars = [statistic for statistic in self.statistics if statistic not in ("calibration", "ranks", "rows")]
         shapes = {**shapes, **dict.fromkeys(["majority_hits", "no_change_hits", "width", *scalars], ())}
-        return {**shapes, "ranks": (3, c, c)} if self.has_votes else shapes
+        return {**shapes, "ranks": (N_RANKS, c, c)} if self.has_votes else shapes
 
     @property
     def n_numbers(self) -> int:
@@ -295,7 +298,7 @@ class BlockTallies:
         if known is None:
             return None
         keep = _choose_ends(known.rows, cells, layout)
-        n_ranks = 3 * layout.n_classes**2 if layout.has_votes else 0
+        n_ranks = N_RANKS * layout.n_classes**2 if layout.has_votes else 0
         numbers = np.full((len(cells), len(keep), layout.n_numbers), np.nan)
         votes = {}
         for index, cell in enumerate(cells):

@@ -19,8 +19,8 @@ from streamgauge.measures import list_statistics
 from streamgauge.measures.classes import ClassMeasure
 from streamgauge.measures.functions import compute_values
 from streamgauge.protocols import Measure
-from streamgauge.records import BlockTallies, Tallies
-from streamgauge.records.blocks import BlockLayout, VoteBins, align_bins
+from streamgauge.records import BlockTallies
+from streamgauge.records.blocks import N_RANKS, BlockLayout, VoteBins, align_bins
 from streamgauge.significance.comparison import (
     MODELS,
     QUESTIONS,
@@ -267,7 +267,7 @@ def leave_blocks_out(
     >>> values.n_folds, values.n_blocks, notes
     (1, 31, ())
     """
-    _require_testable(measure, blocks, classes)
+    _require_testable(measure, blocks, classes, pooled=pooled)
     if "ranks" not in list_statistics([measure]):
         blocks = replace(blocks, votes={})
     compute = partial(_measure, measure=measure, pooled=pooled)
@@ -326,10 +326,12 @@ def check_testable(measure: Measure, layout: BlockLayout) -> None:
         raise StreamgaugeError(msg)
 
 
-def _require_testable(measure: Measure, blocks: BlockTallies, classes: Sequence[str]) -> None:
+def _require_testable(measure: Measure, blocks: BlockTallies, classes: Sequence[str], *, pooled: bool) -> None:
     """Raise if a measure cannot be tested with these tallies."""
     check_testable(measure, blocks.layout)
-    support = np.nan_to_num(_sum_blocks(blocks).support).max(axis=0)
+    folds = blocks.numbers.sum(axis=2)  # [learners, folds, numbers]
+    folds = folds.sum(axis=1) if pooled else folds.reshape(-1, folds.shape[-1])
+    support = blocks.layout.restore(folds).support.max(axis=0)
     for code in _list_codes(measure, support):
         if support[code] < MIN_CLASS_ROWS:
             msg = (
@@ -396,11 +398,6 @@ def _are_dependent(pseudo_values: NDArray[np.float64]) -> bool:
     return power > 0.0 and float(rest[1:] @ rest[:-1]) / power > 2 / math.sqrt(n)
 
 
-def _sum_blocks(blocks: BlockTallies) -> Tallies:
-    """Return the tallies over all rows of each learner, summed over the folds."""
-    return blocks.layout.restore(blocks.numbers.sum(axis=(1, 2)))
-
-
 def _measure(blocks: BlockTallies, measure: Measure, *, pooled: bool) -> LeftOut:
     """Return a measure of both learners over all rows and without each block."""
     if pooled:
@@ -462,12 +459,12 @@ def _leave_out(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _rank(by_class: Mapping[int, NDArray[np.float64]], n_classes: int) -> NDArray[np.float64]:
-    """Return how votes in bins rank rows, float64 [n, 3, c, c], from bins [2, n, bins] of some classes; NaN elsewhere.
+    """Return how votes in bins rank rows, float64 [n, 4, c, c], from bins [2, n, bins] of some classes; NaN elsewhere.
 
     Classes are ranked against all others; of two classes that is the same as against each other.
     """
     n = next(iter(by_class.values())).shape[1]
-    ranks = np.full((n, 3, n_classes, n_classes), np.nan)
+    ranks = np.full((n, N_RANKS, n_classes, n_classes), np.nan)
     for code, (positives, negatives) in by_class.items():
         positives, negatives = positives[:, ::-1], negatives[:, ::-1]  # from the most votes down
         above, others_above = np.cumsum(positives, axis=1), np.cumsum(negatives, axis=1)

@@ -12,8 +12,19 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.significance import THIS_STREAM, MODELS, SEEDS, Comparison, mcnemar, sign_test, two_way_t, wilcoxon
-from tests.support.pair_sums import TABLE_1, TWO_WAY_EXAMPLE, sums_of, without_blocks
+from streamgauge.significance import (
+    MODELS,
+    SEEDS,
+    SUCH_STREAMS,
+    THIS_STREAM,
+    Answer,
+    Comparison,
+    mcnemar,
+    sign_test,
+    two_way_t,
+    wilcoxon,
+)
+from tests.support.pair_sums import TABLE_1, leave_out, sums_of, t_of_sums, without_blocks
 from tests.support.stand_ins import PUBLISHED
 
 """Differences of ten folds, in percent: Bifet et al. 2015, table 1."""
@@ -128,37 +139,36 @@ def test_swapping_the_learners_turns_the_outcome_and_permuting_folds_changes_not
         assert (outcome.better is None) == (swapped.better is None)
 
 
-@given(st.integers(2, 10), st.integers(2, 200), st.integers(0, 2**32))
+@given(st.integers(5, 12), st.integers(10, 40), st.integers(0, 2**32))
 @settings(deadline=None)
-def test_the_two_way_t_is_symmetric_in_the_learners_and_in_the_folds(k: int, n: int, seed: int) -> None:
+def test_the_two_way_t_is_symmetric_in_the_learners_and_in_the_folds(k: int, n_blocks: int, seed: int) -> None:
     random = np.random.default_rng(seed)
-    d = random.integers(-1, 2, (k, n))
-    outcome, swapped = two_way_t(sums_of(d)), two_way_t(sums_of(-d))
-    assert outcome == two_way_t(sums_of(random.permutation(d)))
-    assert 0.0 <= outcome.p_value <= 1.0
-    assert outcome.p_value == swapped.p_value
-    assert outcome.statistic == -swapped.statistic
-    assert outcome.interval is not None
-    assert swapped.interval == (-outcome.interval[1], -outcome.interval[0])
-    assert outcome.significant == (outcome.interval[0] > 0 or outcome.interval[1] < 0)
+    values = random.normal(size=(2, k, 1 + n_blocks))
+    outcome, swapped = two_way_t(values, scheme="Bootstrap"), two_way_t(values[::-1], scheme="Bootstrap")
+    shuffled = two_way_t(values[:, random.permutation(k)], scheme="Bootstrap")
+    assert outcome.p_value == pytest.approx(shuffled.p_value)
+    assert outcome.p_value == pytest.approx(swapped.p_value)
+    assert outcome.statistic == pytest.approx(-swapped.statistic)
+    for one, other in ((outcome, swapped), (outcome.such_streams, swapped.such_streams)):
+        assert one is not None
+        assert other is not None
+        assert 0.0 <= one.p_value <= 1.0
+        assert other.interval == pytest.approx((-one.interval[1], -one.interval[0]))
+        assert (one.p_value <= 0.05) == (one.interval[0] > 0 or one.interval[1] < 0)
 
 
 def test_learners_that_never_differ_are_never_distinguished() -> None:
     zeros = np.zeros((10, 50), dtype=int)
-    outcomes = [sign_test(np.zeros(10)), wilcoxon(np.zeros(10)), mcnemar(0, 0, 50), two_way_t(sums_of(zeros))]
+    outcomes = [sign_test(np.zeros(10)), wilcoxon(np.zeros(10)), mcnemar(0, 0, 50), two_way_t(leave_out(zeros, 10))]
     for outcome in outcomes:
         assert (outcome.p_value, outcome.difference, outcome.better) == (1.0, 0.0, None)
-        assert outcome.sentence.startswith("No difference in accuracy can be claimed between")
+        assert outcome.sentence.startswith("No difference can be claimed between")
 
 
 def test_a_learner_that_is_always_right_where_the_other_is_wrong_is_better() -> None:
-    outcome = two_way_t(sums_of(np.ones((4, 30), dtype=int)))
-    assert (outcome.p_value, outcome.interval, outcome.better) == (0.0, (1.0, 1.0), "tree")
+    outcome = two_way_t(leave_out(np.ones((5, 30), dtype=int), 10))
+    assert (outcome.p_value, outcome.interval, outcome.better) == (0.0, (1.0, 1.0), "the first")
     assert "all differences are equal" in outcome.warnings[0]
-
-
-def test_folds_alike_and_rows_alike_are_no_certainty() -> None:
-    assert two_way_t(sums_of(np.array([[0, -1], [-1, 0]]))).p_value == pytest.approx(0.295, abs=1e-3)
 
 
 def test_rounding_makes_neither_differences_nor_ranks() -> None:
@@ -168,10 +178,12 @@ def test_rounding_makes_neither_differences_nor_ranks() -> None:
 
 
 def test_what_cannot_be_tested_is_refused_with_what_to_do() -> None:
-    with pytest.raises(StreamgaugeError, match="at least 2 folds, not 1: evaluate with Bootstrap"):
-        two_way_t(sums_of(np.ones((1, 30), dtype=int)))
-    with pytest.raises(StreamgaugeError, match="fold 0 has 0"):
-        two_way_t(sums_of(np.ones((2, 0), dtype=int)))
+    with pytest.raises(StreamgaugeError, match="at least 5 folds, or one, not 4: evaluate with more"):
+        two_way_t(np.ones((2, 4, 21)))
+    with pytest.raises(StreamgaugeError, match="at least 10 blocks of rows, not 9: evaluate more rows"):
+        two_way_t(np.ones((2, 5, 10)))
+    with pytest.raises(StreamgaugeError, match="finite, in an array"):
+        two_way_t(np.full((2, 5, 21), np.nan))
     with pytest.raises(StreamgaugeError, match="at least 2 folds"):
         wilcoxon([0.1])
     with pytest.raises(StreamgaugeError, match="the difference of fold 1 is nan"):
@@ -202,7 +214,11 @@ def test_a_mean_that_points_the_other_way_is_reported() -> None:
 def test_each_test_says_of_which_hypothesis_it_speaks() -> None:
     assert (sign_test(TABLE_1).null, wilcoxon(TABLE_1).null) == (SEEDS, SEEDS)
     assert mcnemar(3, 4).null == MODELS
-    assert two_way_t(sums_of(TWO_WAY_EXAMPLE)).null == THIS_STREAM
+    assert two_way_t(np.ones((2, 5, 21))).null == THIS_STREAM
+    assert two_way_t(np.ones((2, 1, 21))).null == MODELS
+    outcome = two_way_t(np.ones((2, 5, 21)), scheme="CrossValidation(k=5)")
+    assert outcome.such_streams is not None
+    assert outcome.such_streams.null == SUCH_STREAMS
 
 
 def test_the_verdict_is_a_sentence() -> None:
@@ -215,27 +231,53 @@ def test_the_verdict_is_a_sentence() -> None:
         (-0.0242, -0.0178),
         0.05,
         THIS_STREAM,
-        "10 folds x 1,000,000 rows",
+        "10 folds and 40 blocks of rows",
         "A",
         "B",
+        "accuracy",
+        unit="rate",
     )
     assert better.sentence == (
-        "B is better than A by 2.10 percentage points in accuracy (95% interval 1.78 to 2.42;"
-        " two-way t over 10 folds x 1,000,000 rows, p = 1.2e-9)."
+        "B is better than A by 2.10 percentage points in accuracy on this stream (95% interval 1.78 to 2.42;"
+        " two-way t over 10 folds and 40 blocks of rows, p = 1.2e-9)."
     )
+    answer = Answer("for such streams", SUCH_STREAMS, (-0.05, 0.008), 0.09)
+    assert replace(better, such_streams=answer).sentence.endswith(
+        " For such streams no difference can be claimed (95% interval -0.80 to 5.00, p = 0.09)."
+    )
+    assert "For such streams B is better too" in replace(better, such_streams=replace(answer, p_value=0.01)).sentence
     costs = replace(better, measure="log_loss", unit="nats", greater_is_better=False, difference=0.5, direction=1)
-    assert costs.sentence.startswith("B is better than A by 0.5000 nats in log_loss (95% interval -0.0242 to -0.0178;")
+    assert costs.sentence.startswith(
+        "B is better than A by 0.5000 nats in log_loss on this stream (95% interval -0.0242"
+    )
     assert "%" not in replace(costs, interval=None).sentence
     assert mcnemar(12, 10).sentence == (
-        "No difference in accuracy can be claimed between the first and the second"
+        "No difference can be claimed between the first and the second as trained here"
         " (McNemar over 22 rows that only one got right, p = 0.83)."
+        " It leaves out the luck of seeds and of the rows learnt."
     )
+
+
+def test_numbers_handed_to_a_test_are_printed_as_given() -> None:
+    text = wilcoxon([90.0, 91.0, 91.5, 90.5, 92.0, 89.0, 90.7]).sentence
+    assert text.startswith("the first is better than the second by 90.67 on this stream (")
+    assert "percentage" not in text
+    assert "%" not in text
+
+
+def test_warnings_are_printed_with_the_outcome() -> None:
+    outcome = replace(sign_test([0.1] * 9), warnings=("mind this",))
+    assert str(outcome) == repr(outcome) == f"{outcome.sentence}\nNote: mind this."
+
+
+def test_tests_over_folds_or_rows_alone_say_in_their_first_line_what_they_leave_out() -> None:
+    for outcome, left_out in ((wilcoxon(TABLE_1), "luck of the rows"), (mcnemar(30, 10, 100), "luck of seeds")):
+        assert left_out in str(outcome).splitlines()[0]
 
 
 def rejected(d: NDArray[np.int_]) -> tuple[bool, bool, bool]:
-    pair = sums_of(d)
-    outcomes = two_way_t(pair), wilcoxon(pair.fold_differences), two_way_t(without_blocks(pair))
-    return outcomes[0].significant, outcomes[1].significant, outcomes[2].significant
+    outcome, over_folds = two_way_t(leave_out(d, 40)), wilcoxon(d.mean(axis=1))
+    return outcome.significant, over_folds.significant, t_of_sums(without_blocks(sums_of(d))).p_value <= 0.05
 
 
 def rates(runs: list[NDArray[np.int_]]) -> NDArray[np.float64]:
@@ -280,4 +322,4 @@ def test_where_neighbouring_rows_go_together_blocks_of_rows_hold_the_level_far_b
     blocked, _, independent = rates(runs)
     assert blocked <= HOLDS
     assert independent > 0.2
-    assert "errors are autocorrelated" in two_way_t(sums_of(runs[0])).warnings[0]
+    assert "errors are autocorrelated" in t_of_sums(sums_of(runs[0])).warnings[0]
