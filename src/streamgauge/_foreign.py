@@ -20,6 +20,7 @@ from streamgauge.protocols import (
     Learner,
     LearnerSpec,
     LiveStreamBase,
+    MajorityBaseline,
     Measure,
     Recorder,
     Scheme,
@@ -33,6 +34,7 @@ __all__ = [
     "adopt_labelling",
     "adopt_scheme",
     "adopt_stream",
+    "build_majority",
     "close_iterator",
     "find_declared_gil",
     "find_kernel",
@@ -130,6 +132,19 @@ def read_scorer(thing: object) -> tuple[Callable[..., float], int, tuple[str, ..
 def is_factory(thing: object) -> bool:
     """Return whether a thing builds an object when it is called: a class or a function, but not a model."""
     return callable(thing) and (isinstance(thing, type) or not hasattr(thing, "predict"))
+
+
+def build_majority(forgetting: Forgetting, n_classes: int) -> MajorityBaseline | None:
+    """Build the majority class of the labels that a forgetting remembers; None for the majority of all labels.
+
+    Examples
+    --------
+    >>> from streamgauge.forgetting import Landmark
+    >>> build_majority(Landmark(), 2) is None
+    True
+    """
+    build = getattr(forgetting, "build_majority", None)
+    return None if build is None else build(n_classes)
 
 
 def close_iterator(iterator: Iterator[Any]) -> None:

@@ -6,7 +6,21 @@ use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
 use crate::error::check_length;
-use crate::learners::{ABSTAINED, UNLABELLED};
+use crate::learners::{ABSTAINED, UNLABELLED, find_winner};
+
+mod adaptive_labels;
+mod class_weights;
+mod fading_labels;
+mod recent_labels;
+#[cfg(test)]
+mod tests;
+mod timed_labels;
+
+pub use adaptive_labels::AdaptiveLabels;
+pub use class_weights::ClassWeights;
+pub use fading_labels::FadingLabels;
+pub use recent_labels::RecentLabels;
+pub use timed_labels::TimedLabels;
 
 /// The number of classes up to which one scan per class is fastest.
 const MAX_SCANNED_CLASSES: usize = 4;
@@ -36,10 +50,34 @@ impl Majority {
         Self { weights, class }
     }
 
+    /// Creates the state of some weights.
+    #[must_use]
+    pub fn with_weights(weights: Vec<f64>) -> Self {
+        let class = find_winner(&weights);
+        Self { weights, class }
+    }
+
     /// Returns the weight of each class.
     #[must_use]
     pub fn weights(&self) -> &[f64] {
         &self.weights
+    }
+
+    /// Appends it to a saved state.
+    fn write(&self, writer: &mut Writer) {
+        writer.f64s(&self.weights);
+        writer.u64((self.class + 1) as u64);
+    }
+
+    /// Reads a state with the same number of classes.
+    fn read(&self, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+        let mut weights = vec![0.0; self.weights.len()];
+        reader.f64s_into(&mut weights)?;
+        let class = reader.u64()?;
+        if class > weights.len() as u64 || weights.iter().any(|weight| !(0.0..f64::INFINITY).contains(weight)) {
+            return Err(reader.error("it has an invalid class or weight"));
+        }
+        Ok(Self { weights, class: class as i32 - 1 })
     }
 
     /// Returns the heaviest class, or [`ABSTAINED`] before the first row.
@@ -124,6 +162,97 @@ pub struct Baselines {
     last: i32,
 }
 
+/// Rows that a majority baseline predicts and learns, as columns.
+#[derive(Debug, Clone, Copy)]
+pub struct LabelRows<'a> {
+    /// The true classes.
+    pub truth: &'a [i32],
+    /// The labels that may be learnt, or [`UNLABELLED`].
+    pub labels: &'a [i32],
+    /// The weights with which labels are learnt, 0 for not at all; `None` means 1 for all.
+    pub weight: Option<&'a [f64]>,
+    /// The arrival times of the rows, if they have any.
+    pub time: Option<&'a [f64]>,
+}
+
+impl LabelRows<'_> {
+    /// Returns a range of the rows.
+    #[must_use]
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        Self {
+            truth: &self.truth[range.clone()],
+            labels: &self.labels[range.clone()],
+            weight: self.weight.map(|weight| &weight[range.clone()]),
+            time: self.time.map(|time| &time[range]),
+        }
+    }
+
+    fn check(&self, n_classes: usize) -> Result<(), KernelError> {
+        let n = self.truth.len();
+        check_length("labels", self.labels.len(), n)?;
+        check_length("weight", self.weight.map_or(n, <[f64]>::len), n)?;
+        check_length("time", self.time.map_or(n, <[f64]>::len), n)?;
+        if let Some(row) = self.labels.iter().position(|&label| label >= n_classes as i32) {
+            return Err(KernelError::Label { row, label: self.labels[row], n_classes });
+        }
+        Ok(())
+    }
+}
+
+/// The majority class among the labels that a forgetting remembers; it learns the same rows as the fold.
+pub trait MajorityBaseline: Send + Sync {
+    /// Returns the number of classes.
+    fn n_classes(&self) -> usize;
+
+    /// Returns the majority class, the first of equals; [`ABSTAINED`] without labels.
+    fn class(&self) -> i32;
+
+    /// Sees the arrival time of a row, before it is predicted.
+    fn advance_time(&mut self, _time: f64) {}
+
+    /// Learns a label.
+    fn learn(&mut self, label: u32, weight: f64);
+
+    /// Predicts each row, compares with its true class, then learns it if it has a label and a weight above 0.
+    fn score(&mut self, rows: &LabelRows<'_>, hits: &mut [bool]) {
+        self.score_rows(rows, hits);
+    }
+
+    /// Does so row by row.
+    fn score_rows(&mut self, rows: &LabelRows<'_>, hits: &mut [bool]) {
+        for (row, hit) in hits.iter_mut().enumerate() {
+            if let Some(time) = rows.time {
+                self.advance_time(time[row]);
+            }
+            *hit = self.class() == rows.truth[row];
+            let weight = rows.weight.map_or(1.0, |weight| weight[row]);
+            if rows.labels[row] >= 0 && weight > 0.0 {
+                self.learn(rows.labels[row] as u32, weight);
+            }
+        }
+    }
+
+    /// Returns which rows it predicts right, each before it is learnt.
+    ///
+    /// # Errors
+    /// Returns [`KernelError::Shape`] if the columns differ in length, [`KernelError::Label`] if a label is no class.
+    fn update(&mut self, rows: &LabelRows<'_>) -> Result<Vec<bool>, KernelError> {
+        rows.check(self.n_classes())?;
+        let mut hits = vec![false; rows.truth.len()];
+        self.score(rows, &mut hits);
+        Ok(hits)
+    }
+
+    /// Saves the state.
+    fn save(&self) -> Vec<u8>;
+
+    /// Restores the saved state of a baseline with the same options.
+    ///
+    /// # Errors
+    /// Returns [`KernelError::Saved`] if the bytes are damaged or of another kind; the baseline is then unchanged.
+    fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError>;
+}
+
 /// Which rows the baselines predicted right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hits {
@@ -145,12 +274,7 @@ impl Baselines {
     /// # Errors
     /// Returns [`KernelError::Shape`] if the columns differ in length, [`KernelError::Label`] if a label is no class.
     pub fn update(&mut self, truth: &[i32], labels: &[i32], weight: Option<&[f64]>) -> Result<Hits, KernelError> {
-        let n_classes = self.majority.weights.len();
-        check_length("labels", labels.len(), truth.len())?;
-        check_length("weight", weight.map_or(truth.len(), <[f64]>::len), truth.len())?;
-        if let Some(row) = labels.iter().position(|&label| label >= n_classes as i32) {
-            return Err(KernelError::Label { row, label: labels[row], n_classes });
-        }
+        LabelRows { truth, labels, weight, time: None }.check(self.majority.weights.len())?;
         let mut hits = Hits { majority: vec![false; truth.len()], no_change: vec![false; truth.len()] };
         dispatch::run(
             #[inline(always)]
@@ -282,81 +406,4 @@ pub fn count_labels(labels: &[i32], ends: &[usize], n_classes: usize) -> Vec<u64
         start = end;
     }
     counts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::randomness::{Draws, Purpose};
-
-    #[test]
-    fn the_baselines_predict_before_they_see_the_label_and_learn_what_the_fold_learns() {
-        let truth = [1, 1, 0, 0, 0, 1];
-        let labels = [1, 1, 0, UNLABELLED, 0, 1];
-        let weight = [1.0, 0.0, 1.0, 1.0, 1.0, 1.0];
-        let hits = Baselines::new(2).update(&truth, &labels, Some(&weight)).unwrap();
-        assert_eq!(hits.majority, [false, true, false, true, true, false]);
-        assert_eq!(hits.no_change, [false, true, false, true, true, false]);
-    }
-
-    #[test]
-    fn spans_have_the_majority_of_counting_row_by_row() {
-        let draws = Draws::new(1, Purpose::named("labels"), 0);
-        for (n_classes, share) in [(2, 0.5), (2, 0.9), (5, 0.3)] {
-            let labels: Vec<i32> = (0..5000)
-                .map(|row| if draws.uniform(row) < share { 1 } else { draws.below(row, n_classes + 1) as i32 - 1 })
-                .collect();
-            let weights: Vec<f64> = (0..5000).map(|row| (draws.at(row) % 7) as f64 / 3.0).collect();
-            for weight in [None, Some(&weights[..])] {
-                let (mut spans, mut plain) = (Majority::new(n_classes as usize), Majority::new(n_classes as usize));
-                let mut predictions = vec![];
-                spans.run(&labels, weight, |span, class| predictions.extend(span.map(|_| class)));
-                for (row, &class) in predictions.iter().enumerate() {
-                    assert_eq!(class, plain.class());
-                    plain.count(labels[row], weight.map_or(1.0, |weight| weight[row]));
-                }
-                assert_eq!(spans.weights(), plain.weights());
-            }
-        }
-    }
-
-    #[test]
-    fn saved_baselines_resume_bit_for_bit_and_damage_is_refused() {
-        let (truth, labels) = ([1, 1, 0, 0, 2, 1], [1, 1, 0, UNLABELLED, 2, 1]);
-        let weight = [1.0, 0.5, 1.25, 1.0, 1.0, 0.1];
-        for cut in 0..=truth.len() {
-            let mut first = Baselines::new(3);
-            first.update(&truth[..cut], &labels[..cut], Some(&weight[..cut])).unwrap();
-            let saved = first.save();
-            let mut second = Baselines::new(3);
-            second.load(&saved).unwrap();
-            let rest = |baselines: &mut Baselines| {
-                baselines.update(&truth[cut..], &labels[cut..], Some(&weight[cut..])).unwrap()
-            };
-            assert_eq!(rest(&mut first), rest(&mut second));
-            assert_eq!(first.save(), second.save());
-            assert!(Baselines::new(2).load(&saved).is_err());
-            for i in 0..saved.len() {
-                let mut damaged = saved.clone();
-                damaged[i] ^= 4;
-                assert!(second.load(&damaged).is_err());
-            }
-            assert_eq!(first.save(), second.save());
-        }
-    }
-
-    #[test]
-    fn a_label_that_is_no_class_is_refused() {
-        assert!(matches!(Baselines::new(2).update(&[0], &[2], None), Err(KernelError::Label { label: 2, .. })));
-        assert!(Baselines::new(2).update(&[0], &[], None).is_err());
-    }
-
-    #[test]
-    fn labels_are_counted_piece_by_piece() {
-        let labels = [0, 1, -1, 1, 2, 2, 0, 7];
-        assert_eq!(count_labels(&labels, &[3, 3, 8], 3), [1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 2]);
-        assert!(count_labels(&labels, &[], 3).is_empty());
-        assert_eq!(count_labels(&labels, &[99], 1), [6, 2]);
-        assert_eq!(count_labels(&labels, &[99], 9)[..4], [1, 2, 2, 2]);
-    }
 }

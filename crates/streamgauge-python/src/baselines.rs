@@ -3,7 +3,8 @@
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use streamgauge_kernels::baselines as kernels;
+use streamgauge_kernels::adaptive_window::Settings;
+use streamgauge_kernels::baselines::{self as kernels, LabelRows, MajorityBaseline as Kernel};
 
 use crate::convert::{read_column, read_optional_column, run_kernel, to_python};
 
@@ -48,6 +49,78 @@ impl Baselines {
     }
 }
 
+/// The majority class among the labels that a forgetting remembers.
+#[pyclass(module = "streamgauge._native")]
+struct MajorityBaseline {
+    kernel: Box<dyn Kernel>,
+}
+
+#[pymethods]
+impl MajorityBaseline {
+    /// Returns which rows it predicts right, each before it is learnt.
+    #[pyo3(signature = (truth, labels, weight = None, time = None))]
+    fn update(
+        &mut self,
+        py: Python<'_>,
+        truth: PyReadonlyArray1<'_, i32>,
+        labels: PyReadonlyArray1<'_, i32>,
+        weight: Option<PyReadonlyArray1<'_, f64>>,
+        time: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<Hits> {
+        let rows = LabelRows {
+            truth: read_column("truth", &truth)?,
+            labels: read_column("labels", &labels)?,
+            weight: read_optional_column("weight", weight.as_ref())?,
+            time: read_optional_column("time", time.as_ref())?,
+        };
+        let kernel = &mut self.kernel;
+        let hits = run_kernel(py, || kernel.update(&rows))?;
+        Ok(hits.into_pyarray(py).unbind())
+    }
+
+    /// Saves the state.
+    fn save(&self, py: Python<'_>) -> Py<PyBytes> {
+        PyBytes::new(py, &self.kernel.save()).unbind()
+    }
+
+    /// Restores a saved state.
+    fn load(&mut self, state: &[u8]) -> PyResult<()> {
+        self.kernel.load(state).map_err(to_python)
+    }
+}
+
+/// Builds the majority of the last labels.
+#[pyfunction]
+fn recent_labels(n_classes: usize, width: usize) -> PyResult<MajorityBaseline> {
+    Ok(MajorityBaseline { kernel: Box::new(kernels::RecentLabels::new(n_classes, width).map_err(to_python)?) })
+}
+
+/// Builds the majority of the labels that arrived in the last seconds.
+#[pyfunction]
+fn timed_labels(n_classes: usize, seconds: f64) -> MajorityBaseline {
+    MajorityBaseline { kernel: Box::new(kernels::TimedLabels::new(n_classes, seconds)) }
+}
+
+/// Builds the majority of labels that fade.
+#[pyfunction]
+fn fading_labels(n_classes: usize, factor: f64, chunk: u64) -> MajorityBaseline {
+    MajorityBaseline { kernel: Box::new(kernels::FadingLabels::new(n_classes, factor, chunk)) }
+}
+
+/// Builds the majority of the labels since its error rate last changed.
+#[pyfunction]
+fn adaptive_labels(
+    n_classes: usize,
+    delta: f64,
+    clock: u64,
+    max_buckets: usize,
+    min_window_length: u64,
+    grace_period: u64,
+) -> PyResult<MajorityBaseline> {
+    let settings = Settings { delta, clock, max_buckets, min_window_length, grace_period };
+    Ok(MajorityBaseline { kernel: Box::new(kernels::AdaptiveLabels::new(n_classes, settings).map_err(to_python)?) })
+}
+
 /// Counts the occurrences of each class in each piece of a column, and the rows without a label.
 #[pyfunction]
 fn count_labels(
@@ -63,5 +136,10 @@ fn count_labels(
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(count_labels, module)?)?;
+    module.add_function(wrap_pyfunction!(recent_labels, module)?)?;
+    module.add_function(wrap_pyfunction!(timed_labels, module)?)?;
+    module.add_function(wrap_pyfunction!(fading_labels, module)?)?;
+    module.add_function(wrap_pyfunction!(adaptive_labels, module)?)?;
+    module.add_class::<MajorityBaseline>()?;
     module.add_class::<Baselines>()
 }

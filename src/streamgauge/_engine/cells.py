@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, repeat
 from typing import Any, cast
 
 import numpy as np
@@ -12,16 +14,17 @@ from streamgauge._engine.batch_plan import BatchPlan, BatchResult, RunSpec, Save
 from streamgauge._engine.blocks import BlockState
 from streamgauge._engine.meter import Meter
 from streamgauge._engine.schedule import DelayBuffer, HeldColumns, Schedule
-from streamgauge._foreign import save_part
+from streamgauge._foreign import build_majority, save_part
 from streamgauge.drift import Watch
 from streamgauge.errors import LearnerError, StreamgaugeError
 from streamgauge.forgetting import Landmark, NativeForgetting
 from streamgauge.learners.adapters.saved_states import record_pickles, set_trust
 from streamgauge.learners.plain_loop import as_learner_error
 from streamgauge.measures import build_state, measure_tallies, reads_baselines
-from streamgauge.protocols import CellBatch, DetectorSpec, ForgettingState, Learner
+from streamgauge.protocols import CellBatch, DetectorSpec, ForgettingState, Learner, MajorityBaseline
 from streamgauge.randomness import fold_seed
 from streamgauge.records import ABSTAINED, NEVER, Alarm, Batch, CellBlocks, Failure, Schema, Step, Tallies, Tally, Trace
+from streamgauge.records.columns import protect
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
 
 __all__ = ["Cell", "CellGroup", "Fold"]
@@ -31,7 +34,7 @@ CellTallies = Sequence[Sequence[Tally]]
 
 
 class Fold:
-    """What the learners of one fold share: the current step and the hits of the two baselines.
+    """What the learners of one fold share: the current step and the hits of the baselines.
 
     Parameters
     ----------
@@ -41,12 +44,23 @@ class Fold:
         The attributes and classes of the rows.
     with_baselines
         Whether the hits of the baselines are needed.
+    majorities
+        For each forgetting, the majority class of the labels that it remembers; None for that of all labels.
     """
 
-    def __init__(self, number: int, schema: Schema, *, with_baselines: bool = True) -> None:
+    def __init__(
+        self,
+        number: int,
+        schema: Schema,
+        *,
+        with_baselines: bool = True,
+        majorities: Sequence[MajorityBaseline | None] = (),
+    ) -> None:
         self.number, self.n_classes = number, schema.n_classes
         self.n_scored = 0
-        self._with_baselines = with_baselines
+        self._with_baselines, self._majorities = with_baselines, majorities
+        self.majority_hits: list[NDArray[np.bool_] | None] = [None for _ in majorities]
+        """For each forgetting, the hits of its majority class; None for those of all labels."""
         self._baselines = _native.Baselines(schema.n_classes)
         self._no_hits = np.zeros(0, dtype=np.bool_)
         self._test: DelayBuffer[np.bool_] = DelayBuffer(default=True)
@@ -70,8 +84,11 @@ class Fold:
         self.weight, self.time = (None if column is None else column[scored] for column in columns)
         self.n_scored += len(self.row)
         if self._with_baselines:
-            hits = self.hold(self._held, *self._baselines.update(step.batch.y, step.labels, step.learning_weight))
-            self.majority_hit, self.no_change_hit = (hit[scored] for hit in hits)
+            learnt = (step.batch.y, step.labels, step.learning_weight)
+            recent = [None if each is None else each.update(*learnt, step.batch.time) for each in self._majorities]
+            hits = self.hold(self._held, *self._baselines.update(*learnt), *recent)
+            hits = [None if hit is None else hit[scored] for hit in hits]
+            self.majority_hit, self.no_change_hit, *self.majority_hits = hits
         else:
             if len(self._no_hits) < len(self.row):  # one column serves all batches
                 self._no_hits = np.zeros(len(self.row), dtype=np.bool_)
@@ -130,16 +147,20 @@ class Fold:
         """Return the whole state between two batches."""
         buffers = pack_columns("buffers", {}, {"test": self._test.slots, "weight": self._weight.slots})
         facts = {"number": self.number, "n_scored": self.n_scored}
-        return pack("fold", facts, [self._baselines.save(), buffers, self._held.save()])
+        majorities = [b"" if each is None else each.save() for each in self._majorities]
+        return pack("fold", facts, [self._baselines.save(), buffers, self._held.save(), *majorities])
 
     def load(self, state: bytes) -> None:
         """Restore a saved state of the same fold."""
         facts, parts = unpack("fold", state)
         with loading("fold"):
-            baselines, buffers, held = parts
+            baselines, buffers, held, *majorities = parts
             columns = unpack_columns("buffers", buffers)[1]
             self._baselines.load(baselines)
             self._held.load(held)
+            for majority, saved in zip(self._majorities, majorities, strict=True):
+                if majority is not None:
+                    majority.load(saved)
             self._test.slots, self._weight.slots = columns["test"], columns["weight"]
             self.n_scored = facts["n_scored"]
 
@@ -175,7 +196,11 @@ class Cell:
 
     def _update(self, reading_rows: Sequence[int]) -> CellTallies:
         """Pass the trace to the forgettings."""
-        tallies = [state.update(self._trace, reading_rows) for state in self._states]
+        hits = chain(self.fold.majority_hits, repeat(None))
+        tallies = []
+        for state, hit in zip(self._states, hits, strict=False):
+            trace = self._trace if hit is None else self._trace.with_majority(hit[: len(self._trace)])
+            tallies.append(state.update(trace, reading_rows))
         return tallies[: self._n_forgettings]  # without those of a landmark that is kept for its blocks alone
 
     def set_block_rows(self, block_rows: Sequence[int]) -> None:
@@ -211,7 +236,7 @@ class Cell:
         return self._update(reading_rows)
 
     def _watch(self, trace: Trace) -> Iterator[Alarm]:
-        errors = (~trace.correct).astype(np.float64) if self._watches else np.empty(0)
+        errors = protect((~trace.correct).astype(np.float64)) if self._watches else np.empty(0)
         for detector, watch in self._watches.items():
             for kind, rows in zip(("drift", "warning"), watch.update(trace.row, errors), strict=True):
                 yield from (Alarm(row, self.name, self.fold.number, detector, kind) for row in rows)
@@ -279,7 +304,7 @@ class Cell:
             step=self.fold.scoring_step,
             trace=self._trace,
             reading_rows=reading_rows[: len(tallies[0])],
-            tallies=tallies,
+            tallies=[drop_rows(by_row) for by_row in tallies],
         )
 
     @property
@@ -315,6 +340,11 @@ class Cell:
                 self.failure = Failure(self.name, self.fold.number, *facts["failure"])
 
 
+def drop_rows(tallies: Sequence[Tally]) -> Sequence[Tally]:
+    """Return tallies without their rows, which would be copied for every reading where recorders run elsewhere."""
+    return replace(tallies, rows=None) if isinstance(tallies, Tallies) and tallies.rows is not None else tallies
+
+
 class CellGroup:
     """Cells that run in one process, with the folds that they share.
 
@@ -341,9 +371,14 @@ class CellGroup:
         self.run_spec = run_spec
         with_baselines = self._needs_baselines()
         numbers = sorted({fold for _, fold in run_spec.cells})
-        folds = {fold: Fold(fold, run_spec.schema, with_baselines=with_baselines) for fold in numbers}
+        folds = {fold: self._build_fold(fold, with_baselines=with_baselines) for fold in numbers}
         self._folds = list(folds.values())
         self._cells = [self._build_cell(name, folds[fold]) for name, fold in run_spec.cells]
+
+    def _build_fold(self, number: int, *, with_baselines: bool) -> Fold:
+        schema = self.run_spec.schema
+        majorities = [build_majority(forgetting, schema.n_classes) for forgetting in self.run_spec.forgettings]
+        return Fold(number, schema, with_baselines=with_baselines, majorities=majorities)
 
     def _build_states(self) -> list[ForgettingState]:
         """Build the states of the forgettings; one of them, or one more, keeps the tallies of blocks."""

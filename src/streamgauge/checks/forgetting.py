@@ -7,9 +7,10 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._foreign import build_majority
 from streamgauge.protocols import Forgetting, ForgettingState
 from streamgauge.randomness import below, uniform
-from streamgauge.records import ABSTAINED, Tally, Trace
+from streamgauge.records import ABSTAINED, UNLABELLED, Tally, Trace
 
 __all__ = ["check_forgetting", "reference_tally"]
 
@@ -30,7 +31,8 @@ def check_forgetting(forgetting: Forgetting, seed: int = 1) -> None:
     """Raise an AssertionError unless a forgetting keeps its contract.
 
     Its tallies equal those of a slow reference: with the weights of its method `weights_by_age` or, without one, over
-    the newest `width` rows. Cutting a trace into pieces changes no bit.
+    the newest `width` rows. Cutting a trace into pieces changes no bit. The majority class of the labels that it
+    remembers, if it has one, predicts a row before it sees the label, and can be cut and saved.
 
     Examples
     --------
@@ -49,6 +51,44 @@ def check_forgetting(forgetting: Forgetting, seed: int = 1) -> None:
             if not all(same_bits(*pair) for pair in zip(tallies, in_pieces, strict=True)):
                 msg = f"{forgetting} has other tallies for a trace in pieces of {size} rows"
                 raise AssertionError(msg)
+    check_majority(forgetting, seed)
+
+
+def check_majority(forgetting: Forgetting, seed: int = 1) -> None:
+    """Raise an AssertionError unless the majority class of the labels that a forgetting remembers keeps its contract.
+
+    Examples
+    --------
+    >>> from streamgauge.forgetting import Window
+    >>> check_majority(Window(10))
+    """
+    whole = build_majority(forgetting, N_CLASSES)
+    if whole is None:
+        return
+    truth = sample_trace(seed).y_true
+    labels = np.where(uniform(seed, "known", 0, 0, N_ROWS) < 0.8, truth, UNLABELLED).astype(np.int32)
+    weight, time = below(seed, "weight", 0, 0, N_ROWS, 3).astype(np.float64), np.arange(N_ROWS) / 10.0
+    columns = (truth, labels, weight, time)
+    hits = whole.update(*columns)
+    in_pieces, start = [], 0
+    state = build_majority(forgetting, N_CLASSES)
+    for stop in (1, 78, 1_000, N_ROWS):
+        saved = b"" if state is None else state.save()
+        state = build_majority(forgetting, N_CLASSES)
+        if state is not None:
+            state.load(saved)
+            in_pieces.append(state.update(*(column[start:stop] for column in columns)))
+        start = stop
+    if not np.array_equal(hits, np.concatenate(in_pieces)):
+        msg = f"{forgetting} has another majority class for labels in pieces"
+        raise AssertionError(msg)
+    for row in range(7, N_ROWS, 97):
+        hidden = build_majority(forgetting, N_CLASSES)
+        before = [column[: row + 1] for column in columns]
+        before[1] = np.append(labels[:row], np.int32(UNLABELLED))
+        if hidden is not None and hidden.update(*before)[row] != hits[row]:
+            msg = f"{forgetting}: the majority class at row {row} has seen the label of that row"
+            raise AssertionError(msg)
 
 
 def reference_tally(trace: Trace, weight: NDArray[np.float64], width: int) -> Tally:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
+from streamgauge.forgetting.all_labels import AllLabelsTally
 from streamgauge.forgetting.chunk_fading import ChunkFading
 from streamgauge.forgetting.kept_rows import RowKeeper
 from streamgauge.forgetting.moa_counting import MoaCounting
@@ -74,6 +75,7 @@ class NativeForgetting:
             msg = f"in a trace of {len(trace)} rows: {error}"
             raise StreamgaugeError(msg) from None
         baselines = sum_classes(hits)
+        of_all = {"majority_all_hits": baselines[:, 0]} if "majority_all_hits" in self._statistics else {}
         return Tallies(
             confusion=confusion,
             abstained=abstained,
@@ -82,6 +84,7 @@ class NativeForgetting:
             width=widths.astype(np.int64),
             **self._split_statistics(sums),
             ranks=ranks,
+            **of_all,
         )
 
     def _split_statistics(self, sums: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
@@ -136,7 +139,10 @@ class NativeForgetting:
             raise StreamgaugeError(str(error)) from None
 
 
-State = NativeForgetting | MoaCounting | RowKeeper | ChunkFading
+State = NativeForgetting | MoaCounting | RowKeeper | ChunkFading | AllLabelsTally
+
+NOT_SUMMED = {"rows", "majority_all_hits"}
+"""The statistics that the kernels do not keep."""
 
 
 class ForgettingBase(ABC):
@@ -147,13 +153,20 @@ class ForgettingBase(ABC):
 
     def build(self, n_classes: int, statistics: Sequence[str] = ()) -> State:
         """Build an empty state that keeps, beyond the counts, the statistics that measures need."""
-        sums = [statistic for statistic in statistics if statistic != "rows"]
-        if len(sums) == len(statistics):
-            return NativeForgetting(self._build_kernel(n_classes, statistics), statistics)
+        sums = [statistic for statistic in statistics if statistic not in NOT_SUMMED]
+        state: NativeForgetting | AllLabelsTally = NativeForgetting(self._build_kernel(n_classes, sums), statistics)
+        if "majority_all_hits" in statistics and self.build_majority(n_classes) is not None:
+            state = AllLabelsTally(state, NativeForgetting(self._build_kernel(n_classes, ())))
+        if "rows" not in statistics:
+            return state
         if self.keeps_rows == "none":
             msg = "it keeps no rows; use Window, TimeWindow, Tumbling or Landmark"
             raise StreamgaugeError(msg)
-        return RowKeeper(NativeForgetting(self._build_kernel(n_classes, sums), sums), n_classes)
+        return RowKeeper(state, n_classes)
+
+    def build_majority(self, n_classes: int) -> _native.MajorityBaseline | None:  # noqa: ARG002
+        """Build the majority class of the labels that it remembers, the baseline of `kappa_m`; None for all labels."""
+        return None
 
     @abstractmethod
     def _build_kernel(self, n_classes: int, statistics: Sequence[str]) -> _native.Forgetting: ...
@@ -230,6 +243,10 @@ class Window(ForgettingBase):
         state = super().build(n_classes, statistics)
         return MoaCounting(state, n_classes, self.width) if self.moa_compatible else state
 
+    def build_majority(self, n_classes: int) -> _native.MajorityBaseline | None:
+        """Build the majority class of the last `width` labels that have arrived; None where MOA's counts another."""
+        return None if self.moa_compatible else _native.recent_labels(n_classes, self.width)
+
     def _build_kernel(self, n_classes: int, statistics: Sequence[str]) -> _native.Forgetting:
         return _native.window(n_classes, self.width, statistics)
 
@@ -261,6 +278,10 @@ class TimeWindow(ForgettingBase):
 
     def __post_init__(self) -> None:
         require_between("seconds", self.seconds, 0.0, inf, open_high=True)
+
+    def build_majority(self, n_classes: int) -> _native.MajorityBaseline:
+        """Build the majority class of the labels that arrived in the last `seconds`."""
+        return _native.timed_labels(n_classes, float(self.seconds))
 
     def _build_kernel(self, n_classes: int, statistics: Sequence[str]) -> _native.Forgetting:
         return _native.time_window(n_classes, float(self.seconds), statistics)
@@ -298,6 +319,10 @@ class Tumbling(ForgettingBase):
     def weights_by_age(self, n: int) -> NDArray[np.float64]:
         """Return the weights of the last `n` rows, newest first."""
         return (np.arange(n) < (n - 1) % self.width + 1).astype(np.float64)
+
+    def build_majority(self, n_classes: int) -> _native.MajorityBaseline:
+        """Build the majority class of the last `width` labels that have arrived, of this window and the one before."""
+        return _native.recent_labels(n_classes, self.width)
 
     def _build_kernel(self, n_classes: int, statistics: Sequence[str]) -> _native.Forgetting:
         return _native.tumbling(n_classes, self.width, statistics)
@@ -348,6 +373,10 @@ class Fading(ForgettingBase):
         """Build an empty state that keeps, beyond the counts, the statistics that measures need."""
         state = super().build(n_classes, statistics)
         return state if self.chunk == 1 else ChunkFading(state, self.factor, self.chunk)
+
+    def build_majority(self, n_classes: int) -> _native.MajorityBaseline:
+        """Build the majority class of labels that fade with each label, or chunk of labels, that arrives."""
+        return _native.fading_labels(n_classes, self.factor, self.chunk)
 
     def _build_kernel(self, n_classes: int, statistics: Sequence[str]) -> _native.Forgetting:
         factor = self.factor if self.chunk == 1 else self.factor ** (1.0 / self.chunk)
@@ -405,6 +434,10 @@ class EWMA(ForgettingBase):
         """Return the weights of the last `n` rows, newest first."""
         return Fading(1.0 - self.alpha).weights_by_age(n)
 
+    def build_majority(self, n_classes: int) -> _native.MajorityBaseline:
+        """Build the majority class of labels that fade with each that arrives."""
+        return Fading(1.0 - self.alpha).build_majority(n_classes)
+
     def _build_kernel(self, n_classes: int, statistics: Sequence[str]) -> _native.Forgetting:
         return _native.fading(n_classes, 1.0 - self.alpha, statistics)
 
@@ -449,6 +482,13 @@ class AdwinWindow(ForgettingBase):
         require_at_least("min_window_length", self.min_window_length, 1)
         require_at_least("grace_period", self.grace_period, 0)
 
+    def build_majority(self, n_classes: int) -> _native.MajorityBaseline:
+        """Build the majority class of the labels since its own error rate last changed."""
+        return _native.adaptive_labels(n_classes, *self._options)
+
     def _build_kernel(self, n_classes: int, statistics: Sequence[str]) -> _native.Forgetting:
-        options = (self.delta, self.clock, self.max_buckets, self.min_window_length, self.grace_period)
-        return _native.adwin(n_classes, *options, statistics)
+        return _native.adwin(n_classes, *self._options, statistics)
+
+    @property
+    def _options(self) -> tuple[float, int, int, int, int]:
+        return self.delta, self.clock, self.max_buckets, self.min_window_length, self.grace_period

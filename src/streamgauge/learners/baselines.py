@@ -18,7 +18,8 @@ __all__ = ["MajorityClass", "Memoriser", "NoChange", "RandomGuess", "make_majori
 class MajorityClass:
     """Predicts the class with the greatest weight so far, or over a window; ties go to the first class.
 
-    Without a window its `kappa_m` is 0 on every stream.
+    Its `kappa_m` is exactly 0 on every stream: without a window over `Landmark`, with one over a `Window` of the same
+    width.
 
     Parameters
     ----------

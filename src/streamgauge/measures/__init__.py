@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from streamgauge._foreign import find_unit, keeps_all_rows, list_needed_statistics
 from streamgauge._format.objects import make
 from streamgauge._format.text import to_text
-from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge.errors import StreamgaugeError, nearest, unknown_name
 from streamgauge.measures.agreement import (
     chance_accuracy,
     determinant,
@@ -243,8 +243,10 @@ def _find_named(name: str) -> Measure:
         averages = [known for known in MEASURES if known.startswith(f"{name}_")] or [f"{name}_macro"]
         msg = f"{name} is a measure of one class: write {name}[CLASS] or, for all classes, {', '.join(averages)}"
         raise StreamgaugeError(msg)
-    known_names = [*MEASURES, *WITH_OPTIONS, *_NAMES_WITH_OPTIONS, *PER_CLASS, *AREAS, *COUNTS]
-    raise unknown_name(kind="measure", name=name, known=known_names)
+    near = nearest(name, [*MEASURES, *WITH_OPTIONS, *PER_CLASS, *AREAS, *COUNTS])
+    hint = f"did you mean {near}?" if near else "'streamgauge list measures' lists all"
+    msg = f"there is no measure {name!r}; {hint}"
+    raise StreamgaugeError(msg)
 
 
 def _find_of_class(name: str, of: str) -> Measure:
@@ -268,11 +270,12 @@ def expand_all(wanted: object) -> tuple[object, ...]:
     (('log_loss', 'accuracy', 'error'), ('kappa',))
     """
     several = wanted if isinstance(wanted, list | tuple) else (wanted,)
-    if not any(isinstance(one, str) and one.strip() == "all" for one in several):
+    if "all" not in [one for one in several if isinstance(one, str)]:
         return tuple(several)
-    named = [one for one in several if not (isinstance(one, str) and one.strip() == "all")]
-    known = {measure(one).name for one in named}
-    return (*named, *(name for name in COUNT_MEASURES if name not in known))
+    index = several.index("all")
+    before, after = ([one for one in part if one != "all"] for part in (several[:index], several[index:]))
+    named = {measure(one).name for one in (*before, *after)}
+    return (*before, *(name for name in COUNT_MEASURES if name not in named), *after)
 
 
 def find_measures(wanted: object, stream: Stream) -> tuple[Measure, ...]:

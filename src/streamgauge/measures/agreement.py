@@ -11,6 +11,7 @@ __all__ = [
     "informedness",
     "kappa",
     "kappa_m",
+    "kappa_m_all",
     "kappa_temporal",
     "mcc",
     "scaled_determinant",
@@ -46,10 +47,12 @@ def kappa(tallies: Tallies) -> Column:
 
 @over_tallies()
 def kappa_m(tallies: Tallies) -> Column:
-    """Kappa M: the gain over predicting the majority class so far.
+    """Kappa M: the gain over predicting the majority class, which forgets as the measure does.
 
     ``(p0 - pm) / (1 - pm)`` where p0 is the accuracy and pm that of the majority class, over the same rows. The
-    majority class is that of the rows learnt before: the baseline predicts before it sees the label.
+    majority class is that of the labels learnt before, as far as the forgetting remembers them: the last 1,000 labels
+    for ``Window(1000)``. So ``MajorityClass(window=1000)`` has exactly 0 over ``Window(1000)``, and over ``Window(1)``
+    it equals `kappa_temporal`. `kappa_m_all` compares with the majority class of all labels.
 
     Exactly 0 if the learner has as many hits as the baseline, even if all are hits. NaN if the tally has no weight, or
     if the baseline is perfect (to within 1e-12) and the learner is not: no finite number is low enough then.
@@ -65,6 +68,23 @@ def kappa_m(tallies: Tallies) -> Column:
     Bifet et al., "Efficient online evaluation of big data stream classifiers", 2015.
     """
     return compute_gain(tallies, tallies.majority_hits)
+
+
+@over_tallies(statistics=("majority_all_hits",))
+def kappa_m_all(tallies: Tallies) -> Column:
+    """Kappa M of all labels: the gain over predicting the majority class of all labels so far.
+
+    Like `kappa_m`, and over the same rows, but the majority class forgets no label: over a window, the baseline may be
+    the majority of a concept that has passed. Equal to `kappa_m` if nothing is forgotten.
+
+    Examples
+    --------
+    >>> from streamgauge.records import Tally
+    >>> tally = Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 100, majority_all_hits=30.0)
+    >>> kappa_m_all(tally)
+    0.5
+    """
+    return compute_gain(tallies, tallies.column("majority_all_hits"))
 
 
 @over_tallies()
@@ -231,5 +251,15 @@ def compute_gain(tallies: Tallies, baseline_hits: Column) -> Column:
 
 __test__ = {
     m.name: m.__doc__
-    for m in (kappa, kappa_m, kappa_temporal, mcc, informedness, determinant, scaled_determinant, chance_accuracy)
+    for m in (
+        kappa,
+        kappa_m,
+        kappa_m_all,
+        kappa_temporal,
+        mcc,
+        informedness,
+        determinant,
+        scaled_determinant,
+        chance_accuracy,
+    )
 }

@@ -161,8 +161,9 @@ class FailsAt:
 
 
 def cell_of(spec: Any, seed: int = 1, detectors: Any = None) -> Cell:
-    fold = Fold(0, MIXED)
-    states = [forgetting.build(MIXED.n_classes) for forgetting in (Window(100), Fading(0.99), AdwinWindow())]
+    forgettings = (Window(100), Fading(0.99), AdwinWindow())
+    fold = Fold(0, MIXED, majorities=[forgetting.build_majority(MIXED.n_classes) for forgetting in forgettings])
+    states = [forgetting.build(MIXED.n_classes) for forgetting in forgettings]
     return Cell("mine", spec.build(MIXED, seed), fold, states, None, {"DDM": DDM()} if detectors is None else detectors)
 
 
