@@ -28,6 +28,8 @@ def example_comparison(first: str, second: str, **changes: Any) -> Comparison:
         basis="10 folds",
         first=first,
         second=second,
+        measure="accuracy",
+        unit="rate",
     )
     return replace(comparison, **changes)
 

@@ -22,6 +22,7 @@ FAMILIES = {
     "streamgauge_learner_cpu_seconds": ("gauge", "CPU time of a learner, mean over folds."),
     "streamgauge_learner_bytes": ("gauge", "Memory of a learner, mean over folds."),
     "streamgauge_alarms_total": ("counter", "Alarms of a detector."),
+    "streamgauge_verdict": ("gauge", "What holds now of two learners: 1 for the current outcome."),
     "streamgauge_failures": ("gauge", "Failed learners, over all folds."),
     "streamgauge_source_lag": ("gauge", "Events of a live source that a run has not read yet."),
     "streamgauge_source": ("gauge", "Events of a live source by outcome."),
@@ -92,6 +93,8 @@ def _collect_run_samples(name: str, view: JournalReader) -> Iterator[Sample]:
         alarms[event["learner"], event["detector"], event["kind"]] += event["n"]
     for (learner, detector, kind), n in alarms.items():
         yield "streamgauge_alarms_total", {**run, "learner": learner, "detector": detector, "kind": kind}, n
+    for verdict in status.get("verdicts") or ():
+        yield "streamgauge_verdict", {**run, **{name: verdict[name] for name in ("first", "second", "outcome")}}, 1
     yield from _collect_readings(run, view)
 
 

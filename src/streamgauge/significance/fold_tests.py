@@ -234,8 +234,8 @@ def corrected_t(differences: ArrayLike, ratio: float, *, alpha: float = 0.05) ->
 def five_by_two(differences: ArrayLike, *, statistic: Literal["f", "t"] = "f", alpha: float = 0.05) -> Comparison:
     """Test the differences of five repetitions of two-fold cross-validation.
 
-    The two folds of a repetition learn, and test, rows that they do not share, so the differences hold the luck of both:
-    the test is about streams like this one, of half as many rows. After an evaluation with
+    The two folds of a repetition share neither the rows that they learn nor those that they test, so the differences
+    hold the luck of both: the test is about streams like this one, of half as many rows. After an evaluation with
     ``BatchCrossValidation(2, 5)``, `compare` runs it by the name ``five_by_two``.
 
     The statistic ``f`` is Alpaydin's: an F with 10 and 5 degrees of freedom, of all ten differences. ``t`` is

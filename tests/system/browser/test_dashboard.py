@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ from streamgauge import (
 )
 from streamgauge._engine.collector import Progress
 from streamgauge._engine.journal import Journal, Layout
-from streamgauge.records import Alarm, Verdict
+from streamgauge.records import Alarm, EarlierVerdict, Verdict
 
 PICTURES = Path(__file__).parents[3] / "test-pictures"
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -311,6 +312,34 @@ def test_a_run_is_followed_live_paused_and_taken_up_again(browser: Browser, tmp_
         page.locator(".card").get_by_role("button", name="Curve").click()
         drawn(page, 2)
         pictured(page, "live")
+
+
+def test_a_pair_is_shown_from_the_view_of_who_is_ahead_and_only_what_holds_is_decided(
+    browser: Browser, tmp_path: Path
+) -> None:
+    runner = Runner(tmp_path / "live", 50)
+    names = ("learner 0", "learner 1")
+    known = Verdict(*names, "second", 5_100, -0.02, (-0.03, -0.012), 0.01, 0.05, 45, "equal", "two_way_sequence")
+    earlier = EarlierVerdict("second", 5_100, 5_200)
+    ended = replace(known, outcome="undecided", row=None, interval=(-0.03, 0.01), earlier=earlier)
+    with served(tmp_path) as address, opened(browser, address) as page, runner.going_on(0.2):
+        drawn(page, 1)
+        runner.step(verdicts=(known,))
+        card = page.locator(".card")
+        expect(card.locator(".estimate span")).to_have_text("learner 1 \u2212 learner 0: +2.00 pp, +1.20 to +3.00")
+        assert float(card.locator("circle").get_attribute("cx") or 0) > 100  # to the right of zero
+        expect(page.locator("#verdicts .note")).to_have_text("1 of 1 pair decided, on accuracy")
+        card.get_by_role("button", name="Curve").click()
+        expect(page.get_by_text("learner 1 \u2212 learner 0").first).to_be_visible()
+        runner.step(verdicts=(ended,))
+        expect(card.locator(".sentence")).to_have_text(
+            "learner 0 and learner 1: undecided now; "
+            "learner 1 was known to be better from row 5,100 to row 5,200, no longer so"
+        )
+        expect(card).to_have_class("card undecided")
+        expect(page.locator("#verdicts .note")).to_have_text("0 of 1 pair decided, on accuracy")
+        expect(page.locator(".matrix .better")).to_have_count(0)
+        pictured(page, "verdicts")
 
 
 def test_the_page_survives_a_restart_of_the_server(browser: Browser, tmp_path: Path) -> None:

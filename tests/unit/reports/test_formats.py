@@ -17,7 +17,7 @@ from streamgauge.cli.main import cli
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Attribute, Schema
 from streamgauge.reports import report, write_report
-from streamgauge.reports.findings import list_findings, list_limitations
+from streamgauge.reports.findings import list_findings, list_limitations, turn_to_leader
 from streamgauge.reports.study import FORMATS
 from streamgauge.results import Results
 from streamgauge.significance import compare, compare_all
@@ -47,7 +47,7 @@ def test_every_format_says_what_was_found_and_what_cannot_be_concluded(results: 
         for sentence in (*list_findings(results), *list_limitations(results, compare_all(results), warnings=False)):
             assert sentence in text
         for comparison in compare_all(results):
-            assert comparison.sentence in text
+            assert turn_to_leader(comparison).sentence in text
             for warning in comparison.warnings:
                 assert warning[1:] in text
 

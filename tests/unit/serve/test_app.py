@@ -34,7 +34,7 @@ from streamgauge import (
 )
 from streamgauge._engine.collector import Progress
 from streamgauge._engine.journal import Journal, JournalReader, Layout
-from streamgauge.records import Alarm, Verdict
+from streamgauge.records import Alarm, EarlierVerdict, Verdict
 from streamgauge.serve import RunFolders, Settings
 from streamgauge.serve import curve_sources as serve_sources
 from streamgauge.serve.app import create_app
@@ -473,6 +473,20 @@ def test_metrics_are_what_prometheus_reads(tmp_path: Path) -> None:
     assert 'streamgauge_runs{state="running"} 1' in text
     line = re.compile(r'[a-z_]+(\{([a-z]+="([^"\\]|\\.)*",?)*\})? [-+0-9.e]+|# (HELP|TYPE) .+')
     assert all(line.fullmatch(entry) for entry in text.splitlines())
+
+
+def test_metrics_and_page_have_what_holds_now_of_each_pair(tmp_path: Path) -> None:
+    ended = replace(VERDICT, outcome="undecided", row=None, earlier=EarlierVerdict("first", 20, 40))
+    pair = 'run="live",stream="SEA()",first="tree",second="bayes"'
+    with Journal(tmp_path / "live", LAYOUT, {"stream": "SEA()"}) as journal:
+        for verdict in (VERDICT, ended):
+            journal.write_progress(batch([10], verdicts=(verdict,)))
+            journal._write_status()
+            lines = [line for line in format_metrics(RunFolders(tmp_path)).splitlines() if "verdict{" in line]
+            assert lines == [f'streamgauge_verdict{{{pair},outcome="{verdict.outcome}"}} 1']
+        (facts,) = RunFolders(tmp_path).find_run("live").list_verdicts()
+    assert facts["earlier"] == {"outcome": "first", "since": 20, "until": 40}
+    assert facts["sentence"].endswith("undecided now; tree was known to be better from row 20 to row 40, no longer so")
 
 
 def test_what_a_page_may_start_reads_no_file_elsewhere(tmp_path: Path) -> None:
