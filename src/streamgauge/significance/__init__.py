@@ -29,7 +29,7 @@ from streamgauge.significance.fold_tests import (
 )
 from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
 from streamgauge.significance.live import InterimAnalysis, LiveTest, Monitor, PairWatch, decide
-from streamgauge.significance.loss_tests import diebold_mariano, mcnemar_curve, q_statistic
+from streamgauge.significance.loss_tests import diebold_mariano, mcnemar_curve, mean_loss, q_statistic
 from streamgauge.significance.rank_tests import (
     Friedman,
     critical_difference,
@@ -90,6 +90,7 @@ __all__ = [
     "list_tests",
     "mcnemar",
     "mcnemar_curve",
+    "mean_loss",
     "mean_rank_p_values",
     "nemenyi_p_values",
     "open_ended",

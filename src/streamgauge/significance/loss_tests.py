@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
 from streamgauge.significance.comparison import MODELS, Comparison, significance_test
 
-__all__ = ["diebold_mariano", "mcnemar_curve", "q_statistic"]
+__all__ = ["diebold_mariano", "mcnemar_curve", "mean_loss", "q_statistic"]
 
 Scale = Literal["published", "calibrated"]
 
@@ -69,8 +69,46 @@ def mcnemar_curve(
     return statistic * (1.0 + factor) if scale == "calibrated" and factor < 1.0 else statistic
 
 
+def mean_loss(loss: ArrayLike, *, width: int | None = None, factor: float = 1.0, chunk: int = 1) -> NDArray[np.float64]:
+    """Return the mean of any loss after each row, over all rows, a window of rows, or with fading.
+
+    It is the prequential error ``S_i / B_i`` of Gama et al.: with fading ``S_i = L_i + factor * S_(i-1)`` and
+    ``B_i = n_i + factor * B_(i-1)``. The loss may be of any kind, such as the squared error of a regression.
+
+    Parameters
+    ----------
+    loss
+        The loss of a model, row by row.
+    width
+        Rows of the window; None for all rows.
+    factor
+        The fading factor, in (0, 1]; 1 for no fading.
+    chunk
+        The number of rows between two fadings; see `Fading`.
+
+    References
+    ----------
+    J. Gama, R. Sebastião and P. P. Rodrigues, Issues in evaluation of stream learning algorithms, KDD 2009.
+
+    Examples
+    --------
+    >>> mean_loss([4.0, 0.0, 1.0, 1.0], factor=0.5).round(3).tolist()
+    [4.0, 1.333, 1.143, 1.067]
+    >>> mean_loss([4.0, 0.0, 1.0, 1.0], width=2).tolist()
+    [4.0, 2.0, 0.5, 1.0]
+    """
+    (values,) = _check_columns(loss)
+    means: NDArray[np.float64] = _sum(values, width, factor, chunk) / _sum(np.ones(len(values)), width, factor, chunk)
+    return means
+
+
 def q_statistic(
-    first_loss: ArrayLike, second_loss: ArrayLike, *, width: int | None = None, factor: float = 1.0
+    first_loss: ArrayLike,
+    second_loss: ArrayLike,
+    *,
+    width: int | None = None,
+    factor: float = 1.0,
+    chunk: int = 1,
 ) -> NDArray[np.float64]:
     """Return ``log(S_first / S_second)`` of the summed losses after each row: below 0 where the first is better.
 
@@ -79,11 +117,13 @@ def q_statistic(
     Parameters
     ----------
     first_loss, second_loss
-        The loss of each model, row by row.
+        The loss of each model, row by row; any loss.
     width
         Rows of the window; None for all rows.
     factor
         The fading factor, in (0, 1]; 1 for no fading.
+    chunk
+        The number of rows between two fadings; see `Fading`.
 
     References
     ----------
@@ -98,7 +138,7 @@ def q_statistic(
     if min(first.min(initial=0.0), second.min(initial=0.0)) < 0.0:
         msg = "the Q statistic needs losses of at least 0"
         raise StreamgaugeError(msg)
-    sums = [_sum(loss, width, factor) for loss in (first, second)]
+    sums = [_sum(loss, width, factor, chunk) for loss in (first, second)]
     defined = (sums[0] > 0.0) & (sums[1] > 0.0)
     ratio = np.divide(sums[0], sums[1], out=np.full(len(first), np.nan), where=defined)
     logs: NDArray[np.float64] = np.log(ratio)
@@ -177,21 +217,25 @@ def _estimate_long_run_variance(values: NDArray[np.float64], lags: int) -> float
     return max(variance, 0.0) / len(values)
 
 
-def _check_columns(first: ArrayLike, second: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    a, b = (np.asarray(column, dtype=np.float64) for column in (first, second))
-    if a.ndim != 1 or a.shape != b.shape:
-        msg = f"the columns of two models must have the same length, not shapes {a.shape} and {b.shape}"
+def _check_columns(*given: ArrayLike) -> list[NDArray[np.float64]]:
+    columns = [np.asarray(column, dtype=np.float64) for column in given]
+    if columns[0].ndim != 1 or len({column.shape for column in columns}) > 1:
+        shapes = " and ".join(str(column.shape) for column in columns)
+        msg = f"the columns of two models must have the same length, not shapes {shapes}"
+        if len(columns) == 1:
+            msg = f"the losses must be one column, not of shape {shapes}"
         raise StreamgaugeError(msg)
-    finite = np.isfinite(a) & np.isfinite(b)
+    finite = np.logical_and.reduce([np.isfinite(column) for column in columns])
     if not finite.all():
         msg = f"row {int(np.flatnonzero(~finite)[0])} has no finite value in one of the columns"
         raise StreamgaugeError(msg)
-    return a, b
+    return columns
 
 
-def _sum(values: NDArray[np.float64], width: int | None, factor: float) -> NDArray[np.float64]:
+def _sum(values: NDArray[np.float64], width: int | None, factor: float, chunk: int = 1) -> NDArray[np.float64]:
     """Return the running sums of a column, over all rows, a window, or with fading."""
     require_between("factor", factor, 0.0, 1.0)
+    require_at_least("chunk", chunk, 1)
     if width is not None:
         require_at_least("width", width, 1)
         if factor < 1.0:
@@ -200,8 +244,11 @@ def _sum(values: NDArray[np.float64], width: int | None, factor: float) -> NDArr
     if factor < 1.0:
         from scipy.signal import lfilter  # noqa: PLC0415
 
-        faded: NDArray[np.float64] = lfilter([1.0], [1.0, -factor], values)
-        return faded
+        chunks = np.pad(values, (0, -len(values) % chunk)).reshape(-1, chunk)
+        so_far = np.cumsum(chunks, axis=1)
+        faded: NDArray[np.float64] = lfilter([1.0], [1.0, -factor], so_far[:, -1])
+        so_far[1:] += factor * faded[:-1, None]
+        return so_far.reshape(-1)[: len(values)]
     return np.cumsum(values) if width is None or width >= len(values) else _sum_windows(values, width)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.significance import diebold_mariano, mcnemar, mcnemar_curve, q_statistic
+from streamgauge.significance import diebold_mariano, mcnemar, mcnemar_curve, mean_loss, q_statistic
 
 GAINS = np.array([1, 0, -1, 1, 1, 0, 0, 1, -1, 1, 0, 1], dtype=float)
 """The loss of the second model less that of the first."""
@@ -121,3 +121,29 @@ def test_what_is_no_pair_of_losses_is_refused() -> None:
         q_statistic([1, 1], [1, 1], width=1, factor=0.5)
     with pytest.raises(StreamgaugeError, match="at least 2 rows"):
         diebold_mariano([1], [1])
+
+
+@pytest.mark.parametrize(("factor", "chunk"), [(0.9, 1), (0.9, 7), (0.5, 100), (1.0, 3)])
+def test_any_loss_fades_by_the_recursion_of_gama_et_al(factor: float, chunk: int) -> None:
+    rng = np.random.default_rng(4)
+    first, second = rng.normal(size=250) ** 2, rng.exponential(size=250)
+    means, curve = [], []
+    sums, weight = np.zeros(2), 0.0
+    for start in range(0, 250, chunk):
+        before, weight_before = sums, weight
+        for stop in range(start + 1, min(start + chunk, 250) + 1):
+            sums = np.array([loss[start:stop].sum() for loss in (first, second)]) + factor * before
+            weight = stop - start + factor * weight_before
+            means.append(sums[0] / weight)
+            curve.append(np.log(sums[0] / sums[1]))
+    np.testing.assert_allclose(mean_loss(first, factor=factor, chunk=chunk), means, rtol=1e-12)
+    np.testing.assert_allclose(q_statistic(first, second, factor=factor, chunk=chunk), curve, rtol=1e-9, atol=1e-12)
+
+
+def test_the_mean_of_a_loss_may_be_over_a_window_and_has_one_column() -> None:
+    loss = np.random.default_rng(4).normal(size=50)
+    expected = [loss[max(0, end - 8) : end].mean() for end in range(1, 51)]
+    np.testing.assert_allclose(mean_loss(loss, width=8), expected, atol=1e-12)
+    for wrong, reason in (([[1.0]], "one column"), ([1.0, np.nan], "row 1 has no finite value")):
+        with pytest.raises(StreamgaugeError, match=reason):
+            mean_loss(wrong)
