@@ -147,10 +147,14 @@ def test_a_store_can_be_reported_and_drawn(store, tmp_path):
     only = [*chosen, "--stream", "SEA", "--forgetting", "Landmark"]
     invoke("plot", "curves", str(store), *only, "--out", str(tmp_path / "curves.svg"))
     assert (tmp_path / "curves.svg").is_file()
+    invoke("plot", "curves", str(store), "--scheme", "Prequential", "--out", str(tmp_path / "all.svg"))
+    drawn = (tmp_path / "all.svg").read_text()
+    assert "accuracy over all rows, mean over 2 seeds" in drawn
+    assert all(f">{stream}<" in drawn for stream in ("SEA", "STAGGER", "Sine"))
     with pytest.raises(
-        StreamgaugeError, match="curves takes one run, not 3: name one folder, or choose one run of a store with --str"
+        StreamgaugeError, match="balance takes one run, not 3: name one folder, or choose one run of a store with --st"
     ):
-        invoke("plot", "curves", str(store), *chosen, "--out", str(tmp_path / "curves.svg"))
+        invoke("plot", "balance", str(store), *chosen, "--out", str(tmp_path / "balance.svg"))
     with pytest.raises(StreamgaugeError, match=r"choose one with --measure or Filter\(measure=...\)"):
         invoke("results", str(store), "--export", str(tmp_path / "table.tex"))
 
