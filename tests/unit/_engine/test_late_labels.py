@@ -1,5 +1,6 @@
 """Rows are tested and learnt in exactly the order in which they and their labels come, at any batch size."""
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -71,7 +72,7 @@ def diary(stream, batch_size, **options):
     return log, results
 
 
-def expected(n, come, *, release=None, score="first", before=None, late=True):
+def expected(n, come, *, release=None, score="first", before=None, late=True):  # noqa: C901
     """Do it the slow way: `come[i]` is the row after whose test the label of row i is there.
 
     If labels are late, rows are not tested before the first was learnt; how many is returned, too, and what is owed.
@@ -427,3 +428,58 @@ def test_a_holdout_within_another_scheme_is_read_at_its_tests():
     assert results.forgettings == ("Window(width=20)",)
     assert results.feedback is not None
     assert results.feedback.n_scored.tolist() == [80]
+
+
+@pytest.mark.parametrize("scheme", [Prequential(), Chunks(90)])
+def test_a_labelled_row_is_scored_with_its_first_prediction_when_its_label_arrives(scheme):
+    n, delay, every = 1000, 170, 100
+    stream = sg.SEA(n_rows=n, noise=0.1)
+    batch = next(stream.batches(n))
+    learner, first, scored = sg.NaiveBayes().build(stream.schema, 1), {}, []
+    waiting: list[int] = []
+    curve = []
+    for row in range(n):
+        votes = learner.predict(batch.x[row : row + 1])
+        if votes.max() > 0:
+            first[row] = int(votes.argmax())
+        waiting.append(row)
+        if row >= delay and row - delay in first:  # rows before the first label are left out
+            scored.append(first[row - delay] == batch.y[row - delay])
+        for late in [late for late in waiting if late + delay <= row]:
+            if scheme == Prequential() or (late // 90 + 1) * 90 - 1 <= row:
+                waiting.remove(late)
+                learner.learn(batch.x[late : late + 1], batch.y[late : late + 1], None)
+        if (row + 1) % every == 0:
+            curve.append(np.mean(scored) if scored else np.nan)
+    options: dict[str, Any] = {"labelling": Delayed(delay), "score": "labelled", "every": every, "scheme": scheme}
+    for size in (13, 1000):
+        results = evaluate(stream, {"nb": sg.NaiveBayes(), "last": sg.NoChange()}, batch_size=size, **options)
+        np.testing.assert_allclose(results.curve("nb", "accuracy")[:, 0], curve, rtol=0, atol=1e-12)
+        assert results.feedback is not None
+        assert results.feedback.n_scored.tolist() == [len(scored)]
+        assert results.feedback.n_owed == delay
+        assert [int(pair.n_rows) for pair in results.pairs] == [len(scored)]
+
+
+def test_recorded_predictions_of_labelled_rows_are_those_of_their_rows():
+    class Recorder:
+        needs_votes = False
+
+        def __init__(self):
+            self.rows, self.right = [], []
+
+        @contextmanager
+        def open(self, *_):
+            yield self.add
+
+        def add(self, batch):
+            scored = batch.step.scored
+            rows = batch.step.rows if scored is None else batch.step.rows[scored]
+            self.rows += rows.tolist()
+            self.right += (batch.trace.y_true == labels[rows]).tolist()
+
+    labels = np.arange(60) % 2
+    recorder = Recorder()
+    evaluate(numbered(60), sg.NaiveBayes(), labelling=Delayed(20), score="labelled", recorders=[recorder], batch_size=7)
+    assert recorder.rows == list(range(21, 40))  # of the rows tested after the first label, those whose label arrived
+    assert all(recorder.right)
