@@ -130,6 +130,7 @@ class Evaluation:
             self.checkpoints = as_policy(checkpoint, checkpoint_every, resume=resume, trust=trust_checkpoint)
         self.stop_after: int | None = None
         """A row after which the run ends although more rows were planned; None for no such row."""
+        self._resume = resume
         self._run: Run | None = None
 
     @cached_property
@@ -402,6 +403,7 @@ the measures, or use two_way_t
                 "n_rows": self._limit,
                 "time_budget": self.time_budget,
                 "seed": self.seed,
+                "resumed": self._resume,
             },
         )
 

@@ -40,7 +40,7 @@ class Rerun:
     differences
         What differs in the results, the first reading that differs first; one sentence each.
     changes
-        What differs around them: versions, the machine, the files of the stream; one sentence each.
+        What differs around them and may explain it: versions, the machine, the files of the stream; one sentence each.
     results
         The results of the new run.
 
@@ -61,7 +61,8 @@ class Rerun:
         lines = [f"The same bits: {self.compared}."] if self.same else ["Not the same:"]
         lines += [f"  {difference}" for difference in self.differences]
         if self.changes:
-            lines += ["What has changed since:", *(f"  {change}" for change in self.changes)]
+            heading = "What has changed since:" if self.same else "What may explain it:"
+            lines += [heading, *(f"  {change}" for change in self.changes)]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -118,8 +119,8 @@ def rerun(
     changes += tuple(_compare_files(call["files"], list_files((evaluation.stream, evaluation.scheme))))
     if digest != was:
         differences += (f"the rows of the stream: digest {was} then, {digest} now",)
-    if before.description.get("time_budget") is not None and differences:
-        changes += ("the run has a time budget, so its readings depend on the speed of the machine",)
+    if differences:
+        changes += tuple(_list_doubts(call))
     return Rerun(
         same=not differences,
         compared=_count_compared(before),
@@ -295,6 +296,14 @@ def _compare_files(before: Sequence[Mapping[str, Any]], after: Iterator[FileFact
             yield f"{now.path}: its contents or its options have changed"
         if was["modified"] != now.modified:
             yield f"{now.path}: written {was['modified']} then, {now.modified} now"
+
+
+def _list_doubts(call: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what may explain a difference in a run with these options."""
+    if call["time_budget"] is not None:
+        yield "the run has a time budget, so its readings depend on the speed of the machine"
+    if call.get("resumed"):
+        yield "the run was resumed from a checkpoint; if it was prolonged, its verdicts were planned for fewer rows"
 
 
 def _count_compared(results: Results) -> str:

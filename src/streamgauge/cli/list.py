@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from collections.abc import Mapping
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ __all__ = ["command"]
 
 
 @click.command("list")
-@click.argument("family", type=Choice(sorted([*FAMILIES, "datasets"])))
+@click.argument("family", type=Choice(sorted([*FAMILIES, "datasets", "tests"])))
 @add_output_options
 def command(family: str, *, as_json: bool) -> None:
     """List everything in a FAMILY, with options and their defaults.
@@ -24,9 +25,12 @@ def command(family: str, *, as_json: bool) -> None:
     \b
     Examples:
       streamgauge list learners
+      streamgauge list measures
+      streamgauge list tests
       streamgauge list datasets
     """
-    rows = _list_datasets() if family == "datasets" else _list_family(family)
+    listers = {"datasets": _list_datasets, "measures": _list_measures, "tests": _list_tests}
+    rows = listers[family]() if family in listers else _list_objects(FAMILIES[family]())
     if as_json:
         print_json(json.loads(json.dumps(rows, default=to_text)))
         return
@@ -37,7 +41,8 @@ def command(family: str, *, as_json: bool) -> None:
     for row in rows:
         defaults = (f"{option}={_format_default(default)}" for option, default in row["options"].items())
         options = escape(", ".join([*row.get("needs", ()), *defaults]))
-        about = f"{escape(row['summary'])}\n[dim]{options}[/dim]" if options else escape(row["summary"])
+        summary = escape(row["summary"].replace("``", ""))
+        about = f"{summary}\n[dim]{options}[/dim]" if options else summary
         table.add_row(row["name"], about)
     make_console(width=100).print(table)
 
@@ -58,22 +63,56 @@ def _list_datasets() -> list[dict[str, Any]]:
     ]
 
 
-def _list_family(family: str) -> list[dict[str, Any]]:
-    """Return name, required options, options with their defaults and the summary of each object of a family."""
+def _list_objects(known: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return name, required options, options with their defaults and the summary of objects that take options."""
     rows = []
-    for name, thing in FAMILIES[family]().items():
-        # a measure is used as it is; everything else is called with its options
-        parameters = [] if family == "measures" else list(inspect.signature(thing).parameters.values())
+    for name, thing in known.items():
+        parameters = inspect.signature(thing).parameters.values()
         options = [parameter for parameter in parameters if not parameter.name.startswith("_")]
-        rows.append(
-            {
-                "name": name,
-                "needs": [option.name for option in options if option.default is option.empty],
-                "options": {o.name: _to_json(o.default) for o in options if o.default is not o.empty},
-                "summary": (inspect.getdoc(thing) or "").split("\n", maxsplit=1)[0],
-            }
-        )
+        needs = [option.name for option in options if option.default is option.empty]
+        defaults = {o.name: _to_json(o.default) for o in options if o.default is not o.empty}
+        rows.append({"name": name, "needs": needs, "options": defaults, "summary": _summarise(thing)})
     return rows
+
+
+def _list_measures() -> list[dict[str, Any]]:
+    """Return the measures by name, then those of one class, then those with options."""
+    from streamgauge.measures import COUNT_MEASURES, MEASURES, WITH_OPTIONS  # noqa: PLC0415
+    from streamgauge.measures.areas import AREAS  # noqa: PLC0415
+    from streamgauge.measures.classes import COUNTS, PER_CLASS  # noqa: PLC0415
+
+    named = {name: _summarise(measure) for name, measure in MEASURES.items()}
+    named["all"] = f"Every measure that is computed from counts: {len(COUNT_MEASURES)} of the above."
+    named |= {f"{name}[CLASS]": f"{rate.title} of one class: {rate.description}." for name, rate in PER_CLASS.items()}
+    named |= {"fBETA[CLASS]": "F-beta of one class, such as f2[up].", "fBETA_macro": "F-beta, such as f0.5_macro."}
+    named |= {f"{name}[CLASS]": f"{AREA_TITLES[name]} of one class against all others." for name in AREAS}
+    named |= {f"{name}[CLASS]": f"{COUNT_TITLES[name]} of one class, as a weight." for name in COUNTS}
+    rows = [{"name": name, "needs": [], "options": {}, "summary": summary} for name, summary in named.items()]
+    return [*rows, *_list_objects(WITH_OPTIONS)]
+
+
+AREA_TITLES = {"roc_auc": "Area under the ROC curve", "pr_auc": "Area under the precision-recall curve"}
+COUNT_TITLES = {"tp": "True positives", "tn": "True negatives", "fp": "False positives", "fn": "False negatives"}
+
+
+def _list_tests() -> list[dict[str, Any]]:
+    from streamgauge.significance import TESTS, list_tests  # noqa: PLC0415
+
+    return [
+        {
+            "name": test.name,
+            "title": test.title,
+            "over": test.over,
+            "options": {},
+            "summary": _summarise(test.run) or f"{test.title[0].upper()}{test.title[1:]}, over {test.over}.",
+        }
+        for test in map(TESTS.__getitem__, list_tests())
+    ]
+
+
+def _summarise(thing: object) -> str:
+    """Return the first line of a docstring."""
+    return (inspect.getdoc(thing) or "").split("\n", maxsplit=1)[0]
 
 
 def _to_json(default: object) -> object:

@@ -27,7 +27,7 @@ COMMANDS = {
     "sample": "Draw a training set and a test set from a file.",
     "serve": "Show running and finished evaluations on a web page.",
     "reproduce": "Reproduce tables and figures from papers next to the published values.",
-    "list": "List learners, streams, schemes, labellings, forgettings, measures, detectors or datasets.",
+    "list": "List learners, streams, schemes, labellings, forgettings, measures, tests, detectors or datasets.",
     "doctor": "Check the installation and list the optional extras.",
     "completion": "Print a shell completion script.",
 }

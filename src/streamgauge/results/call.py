@@ -12,7 +12,7 @@ from streamgauge import records
 from streamgauge._format.text import to_text
 from streamgauge.errors import StreamgaugeError
 from streamgauge.measures import find_measures
-from streamgauge.names import FAMILIES, catalogue, make
+from streamgauge.names import FAMILIES, make
 from streamgauge.protocols import LiveStreamBase, Measure, Stream
 from streamgauge.significance.live import LiveTest
 from streamgauge.streams import File, open_test
@@ -127,21 +127,12 @@ def _describe_measure(measure: Measure, stream: Stream) -> str | None:
     """Return the text that names a measure; None if none does."""
     for text in (measure.name, to_text(measure)):
         try:
-            (found,) = _restore_measures([text], stream)
+            (found,) = find_measures(text, stream)
         except (StreamgaugeError, TypeError):
             continue
         if found is measure or (type(found) is type(measure) and to_text(found) == to_text(measure)):
             return text if not any(_find_obstacles(measure)) or found is measure else None
     return None
-
-
-def _restore_measures(texts: Sequence[str], stream: Stream) -> tuple[Measure, ...]:
-    """Return the measures of texts, bound to the classes of a stream."""
-    from streamgauge import measures  # noqa: PLC0415  (a module, beside its functions)
-
-    known = catalogue(measures, include_required=True)
-    objects = [make("measure", text, known) if text.partition("(")[0] in known else text for text in texts]
-    return find_measures(objects, stream)
 
 
 @dataclass(frozen=True)
@@ -227,7 +218,7 @@ def restore_call(call: Mapping[str, Any], stream: Stream | None = None) -> dict[
         "scheme": _resolve_paths(make("scheme", call["scheme"], schemes, within=with_schema), folder),
         "labelling": labelling,
         "forgetting": tuple(make("forgetting", text, FAMILIES["forgettings"]()) for text in call["forgettings"]),
-        "measures": _restore_measures(call["measures"], stream),
+        "measures": find_measures(call["measures"], stream),
         "detectors": {name: make("detector", text, detectors) for name, text in call["detectors"].items()},
         "live_test": None if live_test is None else make("live test", live_test, {"LiveTest": LiveTest}),
     }
@@ -249,4 +240,4 @@ def _resolve_paths(thing: Any, folder: Path) -> Any:  # noqa: ANN401
 
 
 _DESCRIBED = {"stream", "sample", "learners", "scheme", "labelling", "forgettings", "measures", "detectors"}
-_DESCRIBED |= {"live_test", "folder", "files", "obstacles"}
+_DESCRIBED |= {"live_test", "resumed", "folder", "files", "obstacles"}

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -47,21 +47,29 @@ class LogWriter:
         failures: Iterable[Failure],
     ) -> None:
         """Write the events of a batch in the order of their rows, whatever the size of the batch."""
+        facts = list(readings)
+        rows = {reading.row for reading in facts}
         new_failures = [failure for failure in failures if failure not in self._known_failures]
         self._known_failures.update(new_failures)
-        events: list[tuple[str, dict[str, Any]]] = [("reading", asdict(reading)) for reading in readings]
+        events: list[tuple[str, dict[str, Any]]] = [("reading", asdict(reading)) for reading in facts]
         events += [("alarm", asdict(alarm)) for alarm in alarms]
-        events += [("verdict", {**asdict(verdict), "sentence": str(verdict)}) for verdict in verdicts]
+        events += [("verdict", change) for verdict in verdicts for change in _list_changes(verdict, rows)]
         events += [("failure", asdict(failure)) for failure in new_failures]
-        for event, facts in sorted(events, key=lambda item: (_get_row(item[1]), ORDER.index(item[0]))):
-            self.write(event, facts)
+        for event, values in sorted(events, key=lambda item: (item[1]["row"], ORDER.index(item[0]))):
+            self.write(event, values)
 
 
-def _get_row(facts: Mapping[str, Any]) -> int:
-    """Return the row of an event; that of a verdict which no longer holds is where it ended."""
-    earlier = facts.get("earlier")
-    row = facts["row"]
-    return int(row if row is not None else 0 if earlier is None else earlier["until"])
+def _list_changes(verdict: Verdict, rows: Container[int]) -> Iterator[dict[str, Any]]:
+    """Yield where among the reading rows a verdict was reached, and where one no longer held."""
+    earlier = verdict.earlier
+    changes = (
+        [] if earlier is None else [(earlier.since, earlier.outcome, True), (earlier.until, earlier.outcome, False)]
+    )
+    if verdict.row is not None:
+        changes.append((verdict.row, verdict.outcome, True))
+    for row, outcome, holds in changes:
+        if row in rows:
+            yield {"row": row, "first": verdict.first, "second": verdict.second, "outcome": outcome, "holds": holds}
 
 
 def _to_json(value: object) -> object:

@@ -61,6 +61,8 @@ WRONG = [
     (("compare", *PAIR, "--test", "sign_test"), "sign compares folds, and there is one"),
     (("compare", *PAIR, "--test", "corrected_t"), "corrected_t compares folds, and there is one"),
     (("compare", *PAIR, "--scheme", "Bootstrap(2)", "--test", "two_way"), "at least"),
+    (("compare", *FOLDS, "--test", "5x2cv"), "five_by_two needs 5 repetitions of 2 folds"),
+    (("compare", *FOLDS, "--measure", "kappa", "--q-statistic"), "the Q statistic needs a loss"),
     (("compare", *FOLDS, "--tested", "kapa"), "there is no measure 'kapa'; did you mean kappa?"),
     (("compare", *FOLDS, "--tested", "recall[up]"), "there is no class 'up'"),
     (("compare", *FOLDS, "--tested", "roc_auc_ovr_macro"), "roc_auc_ovr_macro"),

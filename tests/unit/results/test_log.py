@@ -1,0 +1,105 @@
+"""The log of a run: all events as lines of JSON, as they happen."""
+
+import json
+
+import numpy as np
+import pytest
+
+import streamgauge as sg
+from streamgauge import drift
+from streamgauge.errors import FailureWarning
+from streamgauge.evaluation import Evaluation
+from streamgauge.streams import Sudden
+from tests.support.commands import invoke
+
+DRIFTING = Sudden(sg.SEA(), sg.SEA(concept=3), position=1500)
+PAIR = {"tree": sg.HoeffdingTree(grace_period=50), "majority": sg.MajorityClass()}
+OPTIONS = {"n_rows": 3000, "every": 500, "detectors": drift.DDM(), "scheme": sg.Bootstrap(3)}
+
+
+def read_log(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_every_reading_alarm_and_verdict_is_a_line(tmp_path):
+    results = sg.evaluate(DRIFTING, PAIR, **OPTIONS, log=tmp_path / "run.jsonl")
+    events = read_log(tmp_path / "run.jsonl")
+    assert (events[0]["event"], events[0]["seed"]) == ("start", 1)
+    assert events[-1] == {"event": "end", "row": 3000, "ended_by": "end of the rows"}
+    readings = [event for event in events if event["event"] == "reading"]
+    assert [event["value"] for event in readings] == results.values.reshape(-1).tolist()
+    alarms = [(event["row"], event["learner"], event["fold"]) for event in events if event["event"] == "alarm"]
+    assert alarms == [(alarm.row, alarm.learner, alarm.fold) for alarm in results.alarms]
+    assert alarms
+    (verdict,) = [event for event in events if event["event"] == "verdict"]
+    assert verdict == {
+        "event": "verdict",
+        "row": results.verdicts[0].row,
+        "first": "tree",
+        "second": "majority",
+        "outcome": "first",
+        "holds": True,
+    }
+
+
+@pytest.mark.parametrize("batch_size", [70, 500])
+def test_lines_are_in_the_order_of_rows_whatever_the_size_of_a_batch(tmp_path, batch_size):
+    sg.evaluate(DRIFTING, PAIR, **OPTIONS, log=tmp_path / "whole.jsonl")
+    sg.evaluate(DRIFTING, PAIR, **OPTIONS, log=tmp_path / "parts.jsonl", batch_size=batch_size)
+    rows = [event["row"] for event in read_log(tmp_path / "whole.jsonl")[1:]]
+    assert rows == sorted(rows)
+    assert (tmp_path / "parts.jsonl").read_text() == (tmp_path / "whole.jsonl").read_text()
+
+
+def test_lines_are_there_while_the_run_continues(tmp_path):
+    seen = []
+
+    def look(reading):
+        seen.append((reading.row, len(read_log(tmp_path / "run.jsonl"))))
+
+    evaluation = Evaluation(sg.SEA(n_rows=300), sg.NaiveBayes(), every=100, batch_size=100)
+    evaluation.run(log=tmp_path / "run.jsonl", on_reading=look)
+    assert seen == [(100, 1), (200, 2), (300, 3)]
+
+
+class Breaks:
+    """A learner that fails at its 150th row."""
+
+    def __init__(self):
+        self.n = 0
+
+    def predict(self, x):
+        return np.zeros(len(x), dtype=int)
+
+    def learn(self, _x, y):
+        self.n += len(y)
+        if self.n >= 150:
+            msg = "too hot"
+            raise ValueError(msg)
+
+
+def test_a_failure_is_a_line_and_its_readings_are_null(tmp_path):
+    with pytest.warns(FailureWarning):
+        sg.evaluate(sg.SEA(n_rows=300), {"mine": Breaks(), "bayes": sg.NaiveBayes()}, every=100, log=tmp_path / "log")
+    events = read_log(tmp_path / "log")
+    (failure,) = [event for event in events if event["event"] == "failure"]
+    assert (failure["learner"], failure["error"]) == ("mine", "ValueError: too hot")
+    assert [event["value"] for event in events if event.get("learner") == "mine" and event["event"] == "reading"][
+        1:
+    ] == [None, None]
+
+
+def test_a_resumed_run_writes_the_whole_log(tmp_path):
+    options = {"n_rows": 800, "checkpoint": tmp_path / "points", "checkpoint_every": 200, "every": 100}
+    stopped = Evaluation(sg.SEA(), PAIR, **options)
+    assert [part.n_rows for part in stopped.advance(lambda: True)][-1] < 800
+    sg.evaluate(sg.SEA(), PAIR, resume=True, log=tmp_path / "run.jsonl", **options)
+    sg.evaluate(sg.SEA(), PAIR, n_rows=800, every=100, log=tmp_path / "whole.jsonl")
+    assert (tmp_path / "run.jsonl").read_text() == (tmp_path / "whole.jsonl").read_text()
+
+
+def test_the_command_line_writes_a_log(tmp_path):
+    path = tmp_path / "logs" / "run.jsonl"
+    *_, status = invoke("evaluate", "--stream", "SEA", "--rows", "1000", "--learner", "NaiveBayes", "--log", str(path))
+    assert status == 0
+    assert len(read_log(path)) == 202
