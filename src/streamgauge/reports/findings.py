@@ -11,7 +11,7 @@ from streamgauge.drift import AlarmScore, score_results
 from streamgauge.records import RunData
 from streamgauge.reports.pareto import find_pareto_points
 from streamgauge.reports.series import list_series
-from streamgauge.significance import Comparison, Ranking
+from streamgauge.significance import Comparison, RankedPair, Ranking
 
 __all__ = [
     "describe_abstentions",
@@ -205,18 +205,21 @@ def list_ranking_findings(ranking: Ranking) -> list[str]:
         "Not all learners are equally good" if p_value <= ranking.alpha else "The differences in rank may be chance"
     )
     streams = count(len(ranking.streams), "stream")
-    claims = [
-        f"{better} is better than {pair.second if better == pair.first else pair.first} "
-        f"(adjusted p {_format_p(pair.adjusted)}; {pair.first} against {pair.second}: {count(pair.wins, 'win')}, "
-        f"{count(pair.ties, 'tie')}, {count(pair.losses, 'loss', 'losses')})."
-        for pair in ranking.pairs
-        if (better := ranking.better(pair)) is not None
-    ]
+    claims = [_describe_claim(pair, better) for pair in ranking.pairs if (better := ranking.better(pair)) is not None]
     return [
         f"{best} has the best mean rank by {ranking.measure}, {mean:.2f}, over {streams}.",
         f"{differ} (Friedman test, {how}, p {_format_p(p_value)}).",
         *claims,
     ]
+
+
+def _describe_claim(pair: RankedPair, better: str) -> str:
+    """Return a sentence on the better one of a pair, with its own wins."""
+    worse, wins, losses = (pair.second, pair.wins, pair.losses)
+    if better == pair.second:
+        worse, wins, losses = (pair.first, pair.losses, pair.wins)
+    numbers = f"{count(wins, 'win')}, {count(pair.ties, 'tie')}, {count(losses, 'loss', 'losses')}"
+    return f"{better} is better than {worse} ({numbers}; adjusted p {_format_p(pair.adjusted)})."
 
 
 def list_ranking_limitations(ranking: Ranking) -> list[str]:
@@ -244,7 +247,8 @@ def describe_abstentions(results: RunData) -> Iterator[str]:
     --------
     >>> from streamgauge import SEA, NaiveBayes, evaluate
     >>> from streamgauge.labelling import Delayed
-    >>> (sentence,) = describe_abstentions(evaluate(SEA(n_rows=2000), NaiveBayes(), labelling=Delayed(499)))
+    >>> options = {"labelling": Delayed(499), "score_unlabelled_start": True}
+    >>> (sentence,) = describe_abstentions(evaluate(SEA(n_rows=2000), NaiveBayes(), **options))
     >>> sentence.partition(",")[0]
     'NaiveBayes made no prediction for 25.00% of the rows (measured over all rows)'
     """

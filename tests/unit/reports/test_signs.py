@@ -13,10 +13,11 @@ import streamgauge as sg
 from streamgauge import plots
 from streamgauge._engine.journal import Layout
 from streamgauge.reports import report
-from streamgauge.reports.findings import group_by_pair, turn_to_leader
+from streamgauge.reports.findings import group_by_pair, list_ranking_findings, turn_to_leader
 from streamgauge.reports.sections import build_pairs_section, build_verdicts_section
+from streamgauge.reports.study import Format
 from streamgauge.reports.tables import build_pairs_table
-from streamgauge.significance import Answer, Comparison
+from streamgauge.significance import Answer, Comparison, rank_table
 from tests.support.report_examples import example_comparison, example_results
 
 BEHIND = example_comparison(
@@ -40,7 +41,7 @@ def print_table(comparison: Comparison) -> str:
     return console.export_text()
 
 
-def write_report(kind: str) -> Callable[[Comparison], str]:
+def write_report(kind: Format) -> Callable[[Comparison], str]:
     return lambda comparison: str(report(example_results(("bayes", "tree")), [comparison], format=kind))
 
 
@@ -108,3 +109,10 @@ def test_the_curve_of_a_pair_can_be_read_from_either_side() -> None:
     values = np.full((1, 2, 1, 1, 1), 0.5)
     records = layout.pack(np.array([100]), 0.0, values, None, {("tree", "bayes"): (-0.02, -0.05, 0.01)})
     assert layout.pair(records, "bayes", "tree").tolist() == [[0.02, -0.01, 0.05]]
+
+
+def test_wins_over_streams_are_those_of_the_better_one() -> None:
+    values = [[0.7 + 0.01 * i, 0.9 + 0.01 * i] for i in range(8)]
+    ranking = rank_table(values, ["bayes", "tree"])
+    claim = next(text for text in list_ranking_findings(ranking) if "is better than" in text)
+    assert claim.startswith("tree is better than bayes (8 wins, 0 ties, 0 losses;")

@@ -14,8 +14,7 @@ from streamgauge import randomness
 from streamgauge.backends import Threads
 from streamgauge.errors import StreamgaugeError
 from streamgauge.labelling import DelayedByColumn
-from streamgauge.protocols import CellBatch
-from streamgauge.records import Step
+from streamgauge.protocols import CellBatch, Scheme
 from streamgauge.schemes import BatchCrossValidation, Chunks, Holdout, Pretrained, WarmUp
 from streamgauge.streams import ArrayStream, GrowingFile, take
 
@@ -63,6 +62,7 @@ def test_it_is_a_plain_loop_of_training_and_testing(k: int, repetitions: int, ba
     assert recorder.found.tolist() == expected.tolist()
     right = [(row == take(stream, N_ROWS).y)[row != -9].mean() for row in expected]
     assert results.curve("NaiveBayes", "accuracy")[-1] == pytest.approx(np.array(right))
+    assert results.feedback is not None
     assert results.feedback.n_scored.reshape(repetitions, k).sum(axis=1).tolist() == [N_ROWS] * repetitions
 
 
@@ -77,9 +77,8 @@ def test_a_limit_holds_for_both_passes() -> None:
 def test_the_draw_is_that_of_cross_validation_and_differs_between_repetitions() -> None:
     rows = take(sg.SEA(), N_ROWS)
 
-    def own(scheme: Any, fold: int) -> list[bool]:
-        step: Step = scheme.step(rows, fold, 1)
-        return np.asarray(step.test).tolist()
+    def own(scheme: Scheme, fold: int) -> list[bool]:
+        return [bool(tested) for tested in np.asarray(scheme.step(rows, fold, 1).test)]
 
     assert own(BatchCrossValidation(2, 5), 1) == own(sg.CrossValidation(2, test="held_out"), 1)
     assert len({tuple(own(BatchCrossValidation(2, 5), fold)) for fold in range(10)}) == 10

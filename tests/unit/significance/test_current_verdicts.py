@@ -29,7 +29,8 @@ def watch_rates(
 ) -> list[Verdict]:
     """Return the verdicts at every 500 rows of two learners whose accuracy changes every `n_rows` rows."""
     generator = np.random.default_rng(seed)
-    watch, verdicts = PairWatch(["a", "b"], n_folds, LiveTest(horizon=n_rows * len(rates))), []
+    watch = PairWatch(["a", "b"], n_folds, LiveTest(horizon=n_rows * len(rates)))
+    verdicts: list[Verdict] = []
     for part, pair in enumerate(rates):
         right = np.stack([generator.random((n_folds, n_rows)) < rate for rate in pair])
         for start in range(0, n_rows, 500):
@@ -118,7 +119,7 @@ def test_a_saved_monitor_keeps_what_was_known() -> None:
     monitor, resumed = Monitor(LiveTest()), Monitor(LiveTest())
     counter = _native.PairCounter(2, 1)
     generator = np.random.default_rng(1)
-    found = []
+    found: list[Verdict] = []
     for part, rates in enumerate([(0.9, 0.7), (0.5, 0.8), (0.5, 0.8)]):
         counter.update(np.stack([generator.random((1, 4000)) < rate for rate in rates]))
         pair = PairSums("a", "b", *counter.sums(0, 1))
