@@ -15,6 +15,7 @@ import pytest
 from pyarrow import parquet
 from river import linear_model
 from sklearn.linear_model import SGDClassifier
+from sklearn.metrics import roc_auc_score
 
 import streamgauge as sg
 from streamgauge.backends import Auto, Processes, Threads, processes
@@ -90,9 +91,10 @@ def assert_same(one: sg.Results, other: sg.Results) -> None:
         },
         {"labelling": Delayed(120), "scheme": sg.CrossValidation(3, test="held_out"), "resources": True},
         {"scheme": Holdout(100, 30)},
+        {"measures": [roc_auc_score, "accuracy"], "forgetting": [sg.Window(100), sg.Landmark()]},
         {"learners": {"river": linear_model.Perceptron(), "sklearn": SGDClassifier()}, "scheme": sg.Split(2)},
     ],
-    ids=["detectors and votes", "late labels", "holdout", "of other libraries"],
+    ids=["detectors and votes", "late labels", "holdout", "rows", "of other libraries"],
 )
 def test_processes_change_no_bit(options):
     assert_same(run(Threads(1), **options), run(Processes(2), **options))
@@ -151,7 +153,7 @@ def test_an_error_of_a_measure_is_raised_with_where_it_was():
         msg = "no such thing"
         raise KeyError(msg)
 
-    with pytest.raises(KeyError, match="no such thing") as raised:
+    with pytest.raises(StreamgaugeError, match="the measure broken failed after row 1: KeyError: 'no such") as raised:
         sg.evaluate(sg.SEA(n_rows=100), sg.NoChange(), measures=[broken], backend=Processes(1))
     assert "in a worker process" in raised.value.__notes__[0]
 
