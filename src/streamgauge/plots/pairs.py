@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,9 +85,10 @@ def difference(
         if verdict is not None and verdict.row is not None:
             axes.axvline(verdict.row, color=COLOURS[1], lw=1)
             text = make_printable(str(replace(verdict, earlier=None)))
+            left = verdict.row > results.n_rows / 2  # towards the middle, where there is room
             axes.annotate(
-                text, (verdict.row, 0.97), (4, 0), xycoords=("data", "axes fraction"),
-                textcoords="offset points", color=COLOURS[1], va="top", fontsize=8,
+                text, (verdict.row, 0.97), (-4 if left else 4, 0), xycoords=("data", "axes fraction"),
+                textcoords="offset points", color=COLOURS[1], va="top", ha="right" if left else "left", fontsize=8,
             )  # fmt: skip
         style_axes(axes, results.n_rows)
         axes.set_ylabel("accuracy, percentage points")
@@ -130,7 +132,7 @@ def q_statistic(
     --------
     >>> from streamgauge import SEA, MajorityClass, NaiveBayes, evaluate
     >>> results = evaluate(SEA(n_rows=1000), {"bayes": NaiveBayes(), "majority": MajorityClass()})
-    >>> q_statistic(results).drawn.axes[0].get_title("left")
+    >>> q_statistic(results).drawn.get_suptitle()
     'Q statistic of bayes and majority by error'
     """
     pooled = pool_runs(results)
@@ -160,10 +162,10 @@ def q_statistic(
         low, high = axes.get_ylim()
         axes.set_ylim(min(low, -0.05 * (high - low)), max(high, 0.05 * (high - low)))  # 0 is always inside
         axes.set_ylabel(f"log of the ratio of the {make_printable(loss)}")
-        axes.set_title(f"Q statistic of {learners[0]} and {learners[1]} by {make_printable(loss)}")
-        for height, side, name in ((0.985, "top", learners[1]), (0.015, "bottom", learners[0])):
-            axes.text(0.99, height, f"{name} is better", transform=axes.transAxes, ha="right", va=side, fontsize=8,
-                      color="#5a6676", bbox={"fc": "white", "ec": "none", "alpha": 0.8, "pad": 1})  # fmt: skip
+        title = f"Q statistic of {learners[0]} and {learners[1]} by {make_printable(loss)}"
+        sides = f"below 0 {learners[0]} is better, above 0 {learners[1]}"
+        figure.suptitle("\n".join(wrap(title, int(11 * size[0]))), x=0.01, ha="left", fontsize=10, fontweight="bold")
+        axes.set_title("\n".join(wrap(sides, int(12 * size[0]))), fontsize=8.5, fontweight="normal")
         add_legend(figure, legend | marks)
     return Figure(figure)
 

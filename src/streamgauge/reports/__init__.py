@@ -1,5 +1,6 @@
 """Reports: tables on the terminal, HTML pages, Markdown and LaTeX."""
 
+from streamgauge.reports.confusion_text import format_confusion
 from streamgauge.reports.page import page_html, write_page
 from streamgauge.reports.study import report, write_report
 from streamgauge.reports.tables import build_pairs_table, build_results_table, build_summary
@@ -8,6 +9,7 @@ __all__ = [
     "build_pairs_table",
     "build_results_table",
     "build_summary",
+    "format_confusion",
     "page_html",
     "report",
     "write_page",

@@ -1,0 +1,69 @@
+"""Pictures of the figures that `streamgauge.plots` draws: panels, seeds, confusions, Q, and detectors at work."""
+
+import tempfile
+from pathlib import Path
+
+import streamgauge as sg
+from streamgauge import plots, streams
+from streamgauge.drift import PageHinkley
+from streamgauge.plots import Figure
+from streamgauge.results import Predictions, read_errors
+
+__all__ = ["draw_confusion", "draw_detector_statistic", "draw_panels", "draw_q_statistic", "draw_seeds"]
+
+LEARNERS = {"HoeffdingTree": sg.HoeffdingTree(), "NaiveBayes": sg.NaiveBayes(), "MajorityClass": sg.MajorityClass()}
+
+
+def draw_panels() -> Figure:
+    """Draw four measures of two learners as lines, while the majority class changes."""
+    parts = [streams.Imbalanced(sg.RandomRBF(seed=1), shares=(share, 1 - share)) for share in (0.8, 0.2)]
+    stream = streams.Gradual(*parts, position=10_000, width=2000)
+    measures = ["accuracy", "kappa", "harmonic_mean", "kappa_m"]
+    learners = {"HoeffdingTree": sg.HoeffdingTree(), "majority of 1,000 rows": sg.MajorityClass(window=1000)}
+    results = sg.evaluate(stream, learners, n_rows=20_000, measures=measures, forgetting=sg.Window(1000), every=100)
+    return plots.curves(results, measures, lines="measures")
+
+
+def draw_seeds() -> Figure:
+    """Draw the means over five seeds on four streams."""
+    kinds = [
+        lambda seed: sg.SEA(seed=seed, drift_every=5000),
+        lambda seed: sg.RandomRBF(seed=seed, speed=0.001),
+        lambda seed: sg.Hyperplane(seed=seed, magnitude=0.001),
+        lambda seed: streams.LED(seed=seed),
+    ]
+    runs = [
+        sg.evaluate(kind(seed), LEARNERS, n_rows=20_000, forgetting=sg.Window(1000), seed=seed)
+        for kind in kinds
+        for seed in range(1, 6)
+    ]
+    return plots.curves(runs)
+
+
+def draw_confusion() -> Figure:
+    """Draw the confusion matrices of three learners after the last row."""
+    results = sg.evaluate(streams.Waveform(), LEARNERS, n_rows=10_000)
+    return plots.confusion(results, rows=10_000, values="both")
+
+
+def draw_q_statistic() -> Figure:
+    """Draw the Q statistic of two learners over all rows, a window and with fading."""
+    results = sg.evaluate(
+        sg.SEA(drift_every=5000),
+        {name: LEARNERS[name] for name in ("HoeffdingTree", "NaiveBayes")},
+        n_rows=20_000,
+        forgetting=[sg.Landmark(), sg.Window(1000), sg.Fading(0.999)],
+        every=100,
+    )
+    return plots.q_statistic(results, forgettings=list(results.forgettings))
+
+
+def draw_detector_statistic() -> Figure:
+    """Draw Page-Hinkley's statistic of the errors of naive Bayes, with and without fading."""
+    stream = sg.SEA(thresholds=(8.0, 9.5), drift_every=15_000, n_rows=30_000)
+    detectors = [PageHinkley(delta=0.02, threshold=30.0, factor=factor, direction="up") for factor in (1.0, 0.9999)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "predictions.parquet"
+        results = sg.evaluate(stream, sg.NaiveBayes(), recorders=[Predictions(path)])
+        errors = read_errors(path)
+    return plots.detector_statistic(errors.errors, detectors, drifts=results.drifts, label="error of NaiveBayes")
