@@ -2,7 +2,8 @@
 
 ``readings.parquet`` is one tidy table (row, learner, fold, measure, forgetting, value), which pandas, polars and
 DuckDB read directly; so are ``resources.parquet`` (row, learner, fold and the costs), ``labels.parquet`` (counts of
-classes and labels), ``differences.parquet`` and ``confusions.parquet``. ``manifest.json`` holds what was run, with
+classes and labels), ``differences.parquet``, ``confusions.parquet``, and ``blocks.parquet`` and ``votes.parquet``, the
+tallies of blocks of rows from which any measure is tested. ``manifest.json`` holds what was run, with
 which versions, seeds and options, on which stream, and how many labels arrived.
 """
 
@@ -23,6 +24,8 @@ from streamgauge._format.text import describe_platform
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import (
     Alarm,
+    BlockLayout,
+    BlockTallies,
     Confusions,
     Differences,
     EarlierVerdict,
@@ -33,17 +36,21 @@ from streamgauge.records import (
     Resources,
     Verdict,
 )
+from streamgauge.records.blocks import VoteBins
 from streamgauge.results.results import Results
 from streamgauge.results.tables import (
     COST_COLUMNS,
     COST_TOTALS,
     DIFFERENCE_COLUMNS,
     LABEL_COLUMNS,
+    VOTE_COLUMNS,
+    tabulate_blocks,
     tabulate_confusions,
     tabulate_differences,
     tabulate_labels,
     tabulate_readings,
     tabulate_resources,
+    tabulate_votes,
 )
 
 __all__ = ["build_manifest", "holds_results", "load", "save"]
@@ -77,6 +84,7 @@ def build_manifest(results: Results) -> dict[str, Any]:
         "failures": [asdict(failure) for failure in results.failures],
         "classes": _list_classes(results),
         "differences": _describe_differences(results.differences),
+        "blocks": None if results.blocks is None else asdict(results.blocks.layout),
         "feedback": None if results.feedback is None else _to_json(asdict(results.feedback)),
         "resources": _summarise_resources(results.resources),
         "versions": {"python": platform.python_version(), **{package: version(package) for package in packages}},
@@ -114,7 +122,9 @@ def _to_json(facts: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-TABLES = tuple(f"{name}.parquet" for name in ("readings", "resources", "labels", "differences", "confusions"))
+TABLES = tuple(
+    f"{name}.parquet" for name in ("readings", "resources", "labels", "differences", "confusions", "blocks", "votes")
+)
 """The files of results besides the manifest."""
 
 
@@ -161,6 +171,10 @@ def _build_tables(results: Results) -> dict[str, Any]:
         tables["differences"] = tabulate_differences(results.differences)
     if results.confusions is not None:
         tables["confusions"] = tabulate_confusions(results)
+    if results.blocks is not None:
+        tables["blocks"] = tabulate_blocks(results)
+        if results.blocks.votes:
+            tables["votes"] = tabulate_votes(results)
     return {f"{name}.parquet": table for name, table in tables.items()}
 
 
@@ -236,6 +250,7 @@ def _read_results(folder: Path, manifest: dict[str, Any]) -> Results:
         labels=_read_labels(folder, classes),
         confusions=_read_confusions(folder, classes, shape),
         differences=_read_differences(folder, manifest.get("differences")),
+        blocks=_read_blocks(folder, manifest.get("blocks"), shape[1:3]),
     )
 
 
@@ -302,6 +317,31 @@ def _read_differences(folder: Path, facts: dict[str, Any] | None) -> Differences
     return Differences(
         rows=table["row"][:: len(pairs)], pairs=pairs, values=values, alpha=facts["alpha"], test=facts["test"]
     )
+
+
+def _read_blocks(folder: Path, facts: dict[str, Any] | None, cells: tuple[int, ...]) -> BlockTallies | None:
+    if facts is None:
+        return None
+    layout = BlockLayout(facts["n_classes"], tuple(facts["statistics"]))
+    table = _read_table(folder / "blocks.parquet", ["row", "value"])
+    shape = (*cells, -1, layout.n_numbers)
+    numbers, rows = table["value"].reshape(shape), table["row"].reshape(shape)[0, 0, :, 0]
+    return BlockTallies(rows, layout, numbers, _read_votes(folder, len(rows)) if layout.has_votes else {})
+
+
+def _read_votes(folder: Path, n_blocks: int) -> dict[tuple[int, int, int], VoteBins]:
+    table = _read_table(folder / "votes.parquet")
+    keys = np.stack([table[name] for name in VOTE_COLUMNS[:4]], axis=1)
+    starts = np.flatnonzero(np.append(True, (keys[1:, :3] != keys[:-1, :3]).any(axis=1)))
+    votes: dict[tuple[int, int, int], VoteBins] = {}
+    for start, stop in zip(starts, [*starts[1:], len(keys)], strict=True):
+        learner, fold, code, level = keys[start].tolist()
+        index, position = np.unique(table["bin"][start:stop], return_inverse=True)
+        weights = np.zeros((2, n_blocks, len(index)))
+        for kind, name in enumerate(("own", "others")):
+            weights[kind, table["block"][start:stop], position] = table[name][start:stop]
+        votes[learner, fold, code] = (level, index, weights)
+    return votes
 
 
 def _parse_feedback(facts: dict[str, Any] | None) -> Feedback | None:

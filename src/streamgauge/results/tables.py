@@ -7,7 +7,7 @@ import numpy as np
 
 from streamgauge._optional import LazyModule
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import Differences, LabelCounts, RunData
+from streamgauge.records import BlockTallies, Differences, LabelCounts, RunData
 from streamgauge.streams.output_files import replace_atomically
 
 __all__ = [
@@ -15,12 +15,15 @@ __all__ = [
     "COST_TOTALS",
     "DIFFERENCE_COLUMNS",
     "LABEL_COLUMNS",
+    "VOTE_COLUMNS",
     "check_table_name",
+    "tabulate_blocks",
     "tabulate_confusions",
     "tabulate_differences",
     "tabulate_labels",
     "tabulate_readings",
     "tabulate_resources",
+    "tabulate_votes",
     "write_table",
 ]
 
@@ -139,6 +142,63 @@ def tabulate_confusions(results: RunData) -> Any:  # noqa: ANN401
             "weight": confusions.weights.reshape(-1),
         }
     )
+
+
+def tabulate_blocks(results: RunData) -> Any:  # noqa: ANN401
+    """Return the tallies of blocks of rows as one tidy Arrow table; `row` is that after the last of a block.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, MajorityClass, NoChange, evaluate
+    >>> tabulate_blocks(evaluate(SEA(n_rows=100), [NoChange(), MajorityClass()])).column_names
+    ['row', 'learner', 'fold', 'quantity', 'value']
+    """
+    blocks = _require_blocks(results)
+    learner, fold, block, number = np.indices(blocks.numbers.shape).reshape(4, -1)
+    quantities = tuple(
+        f"{name}{list(index) if index else ''}"
+        for name, shape in blocks.layout.shapes.items()
+        for index in np.ndindex(*shape)
+    )
+    return pa.table(
+        {
+            "row": blocks.rows[block],
+            "learner": _encode(results.learners, learner),
+            "fold": fold.astype(np.int32),
+            "quantity": _encode(quantities, number),
+            "value": blocks.numbers.reshape(-1),
+        }
+    )
+
+
+VOTE_COLUMNS = ("learner", "fold", "class", "level", "block", "bin", "own", "others")
+"""The columns of `tabulate_votes`: the first four say whose votes they are, and how coarse the bins are."""
+
+
+def tabulate_votes(results: RunData) -> Any:  # noqa: ANN401
+    """Return the votes of blocks of rows, in bins, as an Arrow table of numbers; bins without weight are left out.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, MajorityClass, NaiveBayes, evaluate
+    >>> results = evaluate(SEA(n_rows=100), [NaiveBayes(), MajorityClass()], measures="roc_auc[1]")
+    >>> tabulate_votes(results).column_names[-3:]
+    ['bin', 'own', 'others']
+    """
+    parts = []
+    for (learner, fold, code), (level, index, weights) in _require_blocks(results).votes.items():
+        block, position = np.nonzero(weights.any(axis=0))
+        key = np.array([[learner], [fold], [code], [level]]).repeat(len(block), axis=1)
+        parts.append((*key, block, index[position], *weights[:, block, position]))
+    columns = map(np.concatenate, zip(*parts, strict=True))
+    return pa.table(dict(zip(VOTE_COLUMNS, columns, strict=True)))
+
+
+def _require_blocks(results: RunData) -> BlockTallies:
+    if results.blocks is None:
+        msg = "this run kept no tallies of blocks: it has one learner"
+        raise StreamgaugeError(msg)
+    return results.blocks
 
 
 def _encode(names: tuple[str | None, ...], codes: Any) -> Any:  # noqa: ANN401

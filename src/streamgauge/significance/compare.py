@@ -224,7 +224,8 @@ def _find_measure(results: RunData, wanted: str | Measure | Callable[..., float]
         if wanted in results.measures:  # one of a user, in saved results
             return _ReadMeasure(str(wanted), results)
         raise error from None
-    return known.bind(Schema((), _list_classes(results))) if isinstance(known, OverTallies) else known
+    classes = _list_classes(results)
+    return known.bind(Schema((), classes)) if isinstance(known, OverTallies) and classes else known
 
 
 class _ReadMeasure:

@@ -281,7 +281,8 @@ def leave_blocks_out(
         blocks = blocks.merge(_join_with_neighbour(int(undefined.argmax()), blocks.n_blocks))
         values = compute(blocks)
     if not np.isfinite(values.without_block).all():
-        msg = f"{measure.name} is undefined without one of {blocks.n_blocks} blocks of rows: evaluate more rows"
+        learner = names[int(np.argwhere(~np.isfinite(values.without_block))[0, 0])]
+        msg = f"{measure.name} of {learner} is undefined without one of its blocks of rows: evaluate more rows"
         raise StreamgaugeError(msg)
     while blocks.n_blocks // 2 >= MIN_BLOCKS and _are_dependent(values.pseudo_values):
         blocks = blocks.merge(_join_pairs(blocks.n_blocks))
@@ -465,8 +466,8 @@ def _rank(by_class: Mapping[int, NDArray[np.float64]], n_classes: int) -> NDArra
     """
     n = next(iter(by_class.values())).shape[1]
     ranks = np.full((n, N_RANKS, n_classes, n_classes), np.nan)
-    for code, (positives, negatives) in by_class.items():
-        positives, negatives = positives[:, ::-1], negatives[:, ::-1]  # from the most votes down
+    for code, bins in by_class.items():
+        positives, negatives = bins[..., ::-1]  # from the most votes down
         above, others_above = np.cumsum(positives, axis=1), np.cumsum(negatives, axis=1)
         n_positive, n_negative = above[:, -1], others_above[:, -1]
         with np.errstate(divide="ignore", invalid="ignore"):

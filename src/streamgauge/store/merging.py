@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import Confusions, Differences, PairSums, Resources
+from streamgauge.records import BlockTallies, Confusions, Differences, PairSums, Resources
 from streamgauge.results import Results
 
 __all__ = ["merge_runs", "select_learners"]
@@ -40,6 +40,7 @@ def select_learners(results: Results, learners: Sequence[str]) -> Results:
         alarms=tuple(alarm for alarm in results.alarms if alarm.learner in learners),
         verdicts=tuple(verdict for verdict in results.verdicts if {verdict.first, verdict.second} <= set(learners)),
         confusions=_select_confusions(results.confusions, indices),
+        blocks=None if results.blocks is None else results.blocks.select_learners(indices),
         differences=_select_differences(results.differences, learners),
     )
 
@@ -108,6 +109,7 @@ def merge_runs(runs: Sequence[Results]) -> Results:
         resources=None,  # costs, and differences along the stream, are only comparable within a run
         differences=None,
         confusions=_merge_confusions([part.confusions for part in parts], forgettings == first.forgettings),
+        blocks=_merge_blocks(parts),
         verdicts=tuple(verdict for part in parts for verdict in part.verdicts),
         failures=tuple(failure for part in parts for failure in part.failures),
         alarms=tuple(sorted(alarm for part in parts for alarm in part.alarms)),
@@ -124,6 +126,23 @@ def _merge_confusions(parts: Sequence[Confusions | None], same_forgettings: bool
     if any(not np.array_equal(part.rows, known[0].rows) for part in known):
         return None
     return replace(known[0], weights=np.concatenate([part.weights for part in known], axis=1))
+
+
+def _merge_blocks(parts: Sequence[Results]) -> BlockTallies | None:
+    """Merge the tallies of blocks; those of a run without are missing values."""
+    known = [part.blocks for part in parts if part.blocks is not None]
+    if not known or any(
+        blocks.layout != known[0].layout or not np.array_equal(blocks.rows, known[0].rows) for blocks in known
+    ):
+        return None
+    numbers, votes, start = [], {}, 0
+    for part in parts:
+        missing = np.full((len(part.learners), *known[0].numbers.shape[1:]), np.nan)
+        numbers.append(missing if part.blocks is None else part.blocks.numbers)
+        if part.blocks is not None:
+            votes |= {(start + learner, *rest): bins for (learner, *rest), bins in part.blocks.votes.items()}
+        start += len(part.learners)
+    return replace(known[0], numbers=np.concatenate(numbers), votes=votes)
 
 
 def _select_values(part: Results, forgettings: Sequence[str], measures: Sequence[str]) -> NDArray[np.float64]:

@@ -1,15 +1,45 @@
 """Which test `compare` takes, what it says of it, and what it refuses."""
 
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from streamgauge import _native
+from streamgauge import (
+    SEA,
+    Bootstrap,
+    Evaluation,
+    HoeffdingTree,
+    MajorityClass,
+    NaiveBayes,
+    NoChange,
+    Prequential,
+    Threads,
+    _native,
+    evaluate,
+    schemes,
+)
+from streamgauge import forgetting as forgettings
+from streamgauge._engine.batch_plan import RunSpec
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import PairSums, Reading
-from streamgauge.results import Results
-from streamgauge.significance import compare, compare_all, mcnemar, sign_test, two_way_t, wilcoxon
+from streamgauge.learners import Precomputed
+from streamgauge.measures import kappa
+from streamgauge.names import catalogue, make
+from streamgauge.records import PairSums, Reading, Schema, Tally
+from streamgauge.results import Results, load, save
+from streamgauge.significance import (
+    MODELS,
+    SUCH_STREAMS,
+    THIS_STREAM,
+    compare,
+    compare_all,
+    mcnemar,
+    sign_test,
+    wilcoxon,
+)
+from streamgauge.streams import ArrayStream
 
 NAMES = ("tree", "bayes", "majority")
 SKILL = np.array([0.9, 0.7, 0.5])[:, None, None]
@@ -38,85 +68,224 @@ def evaluated(n_folds: int = 10, n: int = 400, *, scored: float = 1.0, seedless:
     return Results.from_readings(readings, pairs, n_rows=n, description=description)
 
 
-def test_the_two_way_t_is_taken_where_all_folds_scored_all_rows() -> None:
-    outcome = compare(evaluated(), "tree", "bayes", measure="accuracy")
-    expected = two_way_t(evaluated().pairs[0])
-    assert (outcome.test, outcome.p_value, outcome.interval) == ("two_way_t", expected.p_value, expected.interval)
-    assert outcome.better == "tree"
-    assert outcome.sentence.startswith("tree is better than bayes by 19.")
-    assert "every fold scored every row" in outcome.reason
+@cache
+def run(scheme: str = "Bootstrap(5)", n_rows: int = 2000, forgetting: str = "Landmark") -> Results:
+    """Evaluate three learners on a stream with 30 % positives."""
+    return evaluate(
+        SEA(n_rows=n_rows),
+        {"bayes": NaiveBayes(), "tree": HoeffdingTree(grace_period=50), "majority": MajorityClass()},
+        scheme=make("scheme", scheme, catalogue(schemes)),
+        measures=["kappa", "f1[1]", "roc_auc[1]", "log_loss", "expected_calibration_error"],
+        forgetting=make("forgetting", forgetting, catalogue(forgettings)),
+        every=50,
+    )
 
 
-def test_wilcoxon_is_taken_where_folds_scored_rows_of_their_own_unless_they_are_too_few() -> None:
-    results = evaluated(scored=0.3)
-    outcome = compare(results, "tree", "bayes", measure="accuracy")
-    assert (outcome.test, outcome.p_value) == ("wilcoxon", wilcoxon(results.pairs[0].fold_differences).p_value)
-    assert compare(evaluated(5, scored=0.3), "tree", "bayes", measure="accuracy").test == "paired_t"
+def test_any_measure_is_tested_over_folds_and_rows_with_both_questions() -> None:
+    results = run()
+    for measure in ("accuracy", "kappa", "f1[1]", "roc_auc[1]", "log_loss", "kappa_m", "g_mean"):
+        outcome = compare(results, "bayes", "majority", measure=measure)
+        assert (outcome.test, outcome.measure, outcome.better) == ("two_way_t", measure, "bayes")
+        assert outcome.null == THIS_STREAM
+        assert outcome.such_streams is not None
+        assert outcome.such_streams.null == SUCH_STREAMS
+        assert outcome.interval is not None
+        inner, outer = (b - a for a, b in (outcome.interval, outcome.such_streams.interval))
+        assert 0.0 < inner < outer
+        assert "on this stream" in outcome.sentence
+        assert "For such streams" in outcome.sentence
 
 
-def test_mcnemar_is_chosen_for_one_fold_and_looks_at_one_fold_only() -> None:
-    single = compare(evaluated(1), "tree", "bayes")
-    assert single.test == "mcnemar"
-    assert "over enough rows any two differ" in single.warnings[0]
+def test_the_values_compared_are_the_means_over_folds_of_the_last_readings() -> None:
+    results = run()
+    for measure in ("kappa", "f1[1]", "roc_auc[1]", "log_loss"):
+        outcome = compare(results, "bayes", "tree", measure=measure)
+        means = tuple(results.final(name, measure).mean for name in ("bayes", "tree"))
+        assert outcome.values == pytest.approx(means, abs=1e-12)
+        assert outcome.difference == pytest.approx(means[0] - means[1], abs=1e-12)
+
+
+def test_any_forgetting_gives_the_same_test_over_all_rows() -> None:
+    expected = compare(run(), "bayes", "tree", measure="kappa")
+    assert compare(run(forgetting="Window(100)"), "bayes", "tree", measure="kappa") == expected
+
+
+def test_one_fold_compares_two_trained_models() -> None:
+    outcome = compare(run("Prequential()"), "bayes", "majority", measure="f1[1]")
+    assert (outcome.test, outcome.null, outcome.such_streams) == ("two_way_t", MODELS, None)
+    assert "as trained here" in outcome.sentence
+
+
+def test_readings_of_a_window_are_tested_by_their_mean_along_the_run() -> None:
+    results = run(n_rows=6000, forgetting="Window(20)")
+    outcome = compare(results, "bayes", "majority", measure="kappa", forgetting="Window(width=20)")
+    means = [np.nanmean(results.curve(name, "kappa")) for name in ("bayes", "majority")]
+    assert outcome.difference == pytest.approx(means[0] - means[1], abs=0.01)
+    assert outcome.forgetting == "Window(width=20)"
+    assert any("readings along the run" in warning for warning in outcome.warnings)
+    with pytest.raises(StreamgaugeError, match=r"at least 10 blocks of 10 windows \(10,000 rows\)"):
+        compare(run(forgetting="Window(100)"), "bayes", "tree", measure="kappa", forgetting="Window(width=100)")
+
+
+def test_what_the_two_way_t_cannot_test_is_refused_with_the_reason() -> None:
+    with pytest.raises(StreamgaugeError, match="expected_calibration_error is not a smooth function"):
+        compare(run(), "bayes", "tree", measure="expected_calibration_error")
+    with pytest.raises(StreamgaugeError, match="at least 5 folds, or one, not 3"):
+        compare(run("Bootstrap(3)"), "bayes", "tree", measure="kappa")
+    with pytest.raises(StreamgaugeError, match="at least 10 blocks of rows, not 5: evaluate more rows"):
+        compare(run(n_rows=40), "bayes", "tree", measure="accuracy")
+    with pytest.raises(StreamgaugeError, match=r"of majority is undefined in fold \d: it never predicted 0"):
+        compare(run(), "bayes", "majority", measure="precision[0]")
+    with pytest.raises(StreamgaugeError, match="brier was not measured in the run"):
+        compare(run(), "bayes", "tree", measure="brier")
+    with pytest.raises(StreamgaugeError, match="hold no tallies of blocks of rows"):
+        compare(evaluated(), "tree", "bayes", measure="kappa")
+
+
+def test_a_class_with_fewer_than_twenty_rows_is_not_compared() -> None:
+    random = np.random.default_rng(1)
+    x, y = random.normal(size=(2000, 2)), np.zeros(2000, dtype=int)
+    y[::110] = 1  # 19 rows
+    results = evaluate(ArrayStream(x, y), [NaiveBayes(), MajorityClass()], scheme=Bootstrap(5), measures="kappa")
+    for measure in ("kappa", "f1[1]", "g_mean"):
+        with pytest.raises(StreamgaugeError, match="class 1 has 19 rows, and at least 20 are needed"):
+            compare(results, measure=measure)
+    assert compare(results, measure="accuracy").test == "two_way_t"
+
+
+def test_blocks_that_depend_on_each_other_are_joined_and_that_is_said() -> None:
+    random = np.random.default_rng(2)
+    lean = np.repeat(random.choice([-0.4, 0.4], size=20), 200)  # regimes of 200 rows
+    y = (random.random(4000) < 0.5).astype(int)
+    hits = random.random((2, 4000)) < 0.5 + np.stack([lean, -lean])
+    predictions = {name: np.where(hit, y, 1 - y).astype(str) for name, hit in zip("ab", hits, strict=True)}
+    results = evaluate(ArrayStream(predictions, y.astype(str)), [Precomputed("a"), Precomputed("b")])
+    outcome = compare(results)
+    assert "15 blocks of rows" in outcome.basis  # of 31, each of 128 rows
+    assert any("depend on each other" in warning for warning in outcome.warnings)
+
+
+def test_a_measure_of_ones_own_is_tested_as_ours_and_by_its_function_after_loading(tmp_path: Path) -> None:
+    def share_right(tally: Tally) -> float:
+        return tally.hits / tally.total
+
+    learners = {"bayes": NaiveBayes(), "majority": MajorityClass()}
+    results = evaluate(SEA(n_rows=1000), learners, scheme=Bootstrap(5), measures=[share_right, "accuracy"])
+    own, ours = compare(results, measure="share_right"), compare(results, measure="accuracy")
+    assert own.p_value == pytest.approx(ours.p_value)
+    loaded = load(save(results, tmp_path))
+    with pytest.raises(StreamgaugeError, match="the function of share_right is not known here: pass it as measure="):
+        compare(loaded, measure="share_right")
+    assert compare(loaded, measure=share_right).p_value == pytest.approx(ours.p_value)
+    assert compare(loaded, measure="share_right", test="wilcoxon").measure == "share_right"
+
+
+def test_the_answers_survive_files_checkpoints_and_batches(tmp_path: Path) -> None:
+    results = run()
+    options = {
+        "scheme": Bootstrap(5),
+        "measures": ["kappa", "f1[1]", "roc_auc[1]", "log_loss", "expected_calibration_error"],
+        "every": 50,
+    }
+    learners = {"bayes": NaiveBayes(), "tree": HoeffdingTree(grace_period=50), "majority": MajorityClass()}
+    stopped = Evaluation(SEA(n_rows=2000), learners, **options, checkpoint=tmp_path / "c", checkpoint_every=300)
+    stopped.stop_after = 900
+    stopped.run()
+    resumed = evaluate(SEA(n_rows=2000), learners, **options, checkpoint=tmp_path / "c", resume=True)
+    small = evaluate(SEA(n_rows=2000), learners, **options, batch_size=37, backend=Threads(1))
+    for other in (resumed, small, load(save(results, tmp_path / "r"))):
+        for measure in ("accuracy", "kappa", "roc_auc[1]", "log_loss"):
+            assert compare(other, "bayes", "tree", measure=measure) == compare(
+                results, "bayes", "tree", measure=measure
+            )
+
+
+def test_memory_of_blocks_is_bounded() -> None:
+    short, long = (run(n_rows=n_rows).blocks for n_rows in (2000, 6000))
+    assert short is not None
+    assert long is not None
+    assert 20 <= short.n_blocks <= 40
+    assert 20 <= long.n_blocks <= 40
+    assert max(len(index) for _, index, _ in long.votes.values()) <= 256
+    many = RunSpec(Schema((), tuple(map(str, range(100)))), Prequential(), {"a": NoChange()}, (), (kappa,), {}, seed=1)
+    assert many.block_layout.n_numbers == 3 * 100 + 3
+
+
+def test_very_many_classes_are_compared_by_hits_and_margins() -> None:
+    random = np.random.default_rng(3)
+    x, y = random.normal(size=(3000, 2)), random.integers(0, 30, 3000)
+    x[:, 0] += y
+    learners = {"bayes": NaiveBayes(), "majority": MajorityClass()}
+    results = evaluate(
+        ArrayStream(x, y), learners, scheme=Bootstrap(5), measures=["kappa", "mcc", "f1_macro", "accuracy"]
+    )
+    for measure in results.measures:
+        outcome = compare(results, measure=measure)
+        means = tuple(results.final(name, measure).mean for name in learners)
+        assert outcome.values == pytest.approx(means)
+        assert outcome.better == "bayes"
+    with pytest.raises(StreamgaugeError, match="whole confusion matrices are kept of at most 20 classes"):
+        compare(results, measure="determinant")
+
+
+def test_mcnemar_looks_at_one_fold_only() -> None:
     results = evaluated()
-    asked = compare(results, "tree", "bayes", test="mcnemar")
+    asked = compare(results, "tree", "bayes", test="mcnemar", measure="accuracy")
     pair = results.pairs[0]
     assert asked.p_value == mcnemar(int(pair.only_first[0]), int(pair.only_second[0])).p_value
     assert any("fold 0 of 10 only" in warning for warning in asked.warnings)
+    with pytest.raises(StreamgaugeError, match="mcnemar compares the accuracy over all rows; for kappa use two_way_t"):
+        compare(results, "tree", "bayes", test="mcnemar", measure="kappa")
 
 
-def test_other_measures_are_compared_over_folds_by_their_last_readings() -> None:
+def test_tests_over_folds_use_the_last_readings() -> None:
     results = evaluated()
     last = {(r.learner, r.fold): r.value for r in results.readings if r.row == 400 and r.measure == "kappa"}
     differences = [last["tree", fold] - last["bayes", fold] for fold in range(10)]
-    outcome = compare(results, "tree", "bayes", measure="kappa")
+    outcome = compare(results, "tree", "bayes", measure="kappa", test="wilcoxon")
     assert (outcome.test, outcome.p_value) == ("wilcoxon", wilcoxon(differences).p_value)
     assert outcome.difference == pytest.approx(np.mean(differences))
     assert "in kappa" in outcome.sentence
-    signs = compare(results, "tree", "bayes", measure="kappa", test="sign", forgetting="Window(width=100)")
+    signs = compare(results, "tree", "bayes", measure="kappa", test="sign_test", forgetting="Window(width=100)")
     assert signs.p_value == sign_test(differences).p_value
 
 
 def test_what_was_measured_is_tested_unless_only_the_accuracy_can_be() -> None:
-    results = evaluated()
-    assert compare(results, "tree", "bayes") == compare(results, "tree", "bayes", measure="kappa")
-    for instead in (compare(evaluated(1), "tree", "bayes"), compare(results, "tree", "bayes", test="two_way_t")):
-        assert instead.measure == "accuracy"
-        assert any(warning.startswith("accuracy was tested instead of kappa: ") for warning in instead.warnings)
+    results = run()
+    assert compare(results, "bayes", "tree").measure == "kappa"
+    instead = compare(results, "bayes", "tree", test="mcnemar")
+    assert instead.measure == "accuracy"
+    assert any(warning.startswith("accuracy was tested instead of kappa: ") for warning in instead.warnings)
 
 
 def test_the_learner_with_the_smaller_loss_is_better() -> None:
-    outcome = compare(evaluated(), "tree", "bayes", measure="loss")
+    outcome = compare(evaluated(), "tree", "bayes", measure="loss", test="wilcoxon")
     assert (outcome.direction, outcome.better) == (-1, "tree")
     assert outcome.sentence.startswith("tree is better than bayes by ")
 
 
 def test_the_order_of_the_learners_turns_the_difference() -> None:
-    results = evaluated()
+    results = run()
     for test in ("two_way_t", "wilcoxon", "sign", "mcnemar"):
-        forth, back = (compare(results, *names, test=test) for names in (("tree", "bayes"), ("bayes", "tree")))
-        assert forth.p_value == back.p_value
-        assert forth.difference == -(back.difference or 0.0)
-        assert forth.better == back.better == "tree"
+        orders = (("bayes", "majority"), ("majority", "bayes"))
+        forth, back = (compare(results, *names, test=test, measure="accuracy") for names in orders)
+        assert forth.p_value == pytest.approx(back.p_value)
+        assert forth.difference == pytest.approx(-(back.difference or 0.0))
+        assert forth.better == back.better
 
 
 def test_all_pairs_are_compared_in_their_order() -> None:
-    outcomes = compare_all(evaluated())
-    assert [(o.first, o.second, o.better) for o in outcomes] == [
-        ("tree", "bayes", "tree"),
-        ("tree", "majority", "tree"),
-        ("bayes", "majority", "bayes"),
-    ]
+    outcomes = compare_all(run(), measure="f1[1]")
+    assert [(o.first, o.second) for o in outcomes] == [("bayes", "tree"), ("bayes", "majority"), ("tree", "majority")]
 
 
 def test_folds_of_learners_without_randomness_are_warned_of_where_they_share_rows() -> None:
     def warnings(results: Results, test: str) -> str:
-        return " ".join(compare(results, "tree", "bayes", test=test).warnings)
+        return " ".join(compare(results, "tree", "bayes", test=test, measure="accuracy").warnings)
 
     assert "are deterministic" in warnings(evaluated(seedless=True), "wilcoxon")
     assert "are deterministic" in warnings(evaluated(seedless=True), "sign")
     assert "are deterministic" in warnings(evaluated(seedless=True, scored=0.3), "wilcoxon")
-    assert "are deterministic" not in warnings(evaluated(seedless=True), "two_way_t")
     assert "are deterministic" not in warnings(evaluated(), "wilcoxon")
     apart = evaluated(seedless=True)
     own_rows = replace(apart.pairs[0], n_rows=4000, crossed=False)
@@ -124,14 +293,14 @@ def test_folds_of_learners_without_randomness_are_warned_of_where_they_share_row
 
 
 def test_a_run_that_was_cut_short_says_so() -> None:
-    outcome = compare(replace(evaluated(), complete=False), "tree", "bayes")
-    assert outcome.warnings[-1] == "the run was cut short after 400 rows"
+    outcome = compare(replace(run(), complete=False), "tree", "bayes")
+    assert outcome.warnings[-1] == "the run was cut short after 2,000 rows"
 
 
 def test_names_may_be_left_out_where_there_are_two_learners() -> None:
-    results = evaluated()
+    results = run()
     two = replace(results, pairs=results.pairs[:1])
-    assert compare(two) == compare(results, "tree", "bayes")
+    assert compare(two) == compare(results, "bayes", "tree")
 
 
 def test_what_cannot_be_compared_is_refused_with_what_to_do() -> None:
@@ -148,19 +317,17 @@ def test_what_cannot_be_compared_is_refused_with_what_to_do() -> None:
         compare(results, "tree", "tree")
     with pytest.raises(StreamgaugeError, match="no test 'wilcoxn'; did you mean wilcoxon"):
         compare(results, "tree", "bayes", test="wilcoxn")
-    with pytest.raises(StreamgaugeError, match="for kappa use one of"):
-        compare(results, "tree", "bayes", test="two_way_t", measure="kappa")
     with pytest.raises(StreamgaugeError, match="no measure 'kapa'; did you mean kappa"):
         compare(results, "tree", "bayes", measure="kapa")
     with pytest.raises(StreamgaugeError, match="no forgetting"):
         compare(results, "tree", "bayes", measure="kappa", forgetting="Fading")
-    with pytest.raises(StreamgaugeError, match="at least 2 folds"):
-        compare(evaluated(1), "tree", "bayes", measure="kappa")
+    with pytest.raises(StreamgaugeError, match="wilcoxon compares folds, and there is one"):
+        compare(evaluated(1), "tree", "bayes", measure="kappa", test="wilcoxon")
     with pytest.raises(StreamgaugeError, match="scored no row"):
         compare(evaluated(scored=0.0), "tree", "bayes", test="wilcoxon", measure="accuracy")
     adwin = replace(results, forgettings=tuple(f.replace("Landmark", "AdwinWindow") for f in results.forgettings))
     with pytest.raises(StreamgaugeError, match="several forgettings: choose one of"):
-        compare(adwin, "tree", "bayes", measure="kappa")
+        compare(adwin, "tree", "bayes", measure="kappa", test="wilcoxon")
     undefined = replace(results, values=np.where(results.values == results.values[-1, 1, 3], np.nan, results.values))
     with pytest.raises(StreamgaugeError, match="kappa of tree or bayes is undefined in some fold"):
-        compare(undefined, "tree", "bayes", measure="kappa")
+        compare(undefined, "tree", "bayes", measure="kappa", test="wilcoxon")
