@@ -201,6 +201,11 @@ def test_mcnemar_rejects_above_the_critical_value_of_the_papers() -> None:
         assert abs(outcome.statistic) == pytest.approx((a - 40) ** 2 / (a + 40))
 
 
+def test_a_comparison_by_mcnemar_warns_that_over_enough_rows_any_two_differ() -> None:
+    run = sg.evaluate(sg.SEA(n_rows=300), [sg.NaiveBayes(), sg.NoChange()])
+    assert any("over enough rows any two differ" in warning for warning in sg.compare(run, test="mcnemar").warnings)
+
+
 def test_the_level_decides_what_is_significant(tmp_path: Path) -> None:
     folds = [0.07, -0.01, -0.02, 1.37, 0.60, 1.42, 2.18, 1.04, 2.39, 0.03]  # p = 0.0098
     assert wilcoxon(folds, alpha=0.01).significant
