@@ -85,12 +85,12 @@ def perfect_tally(n_classes: int) -> Tally:
     0.0
     """
     total = 10.0 * n_classes
-    calibration, ranks = np.zeros((3, 15)), np.ones((3, n_classes, n_classes))
+    calibration, ranks = np.zeros((3, 15)), np.ones((4, n_classes, n_classes))
     calibration[:, -1] = total
-    ranks[1] = 0.0  # no pair is tied
+    ranks[1::2] = 0.0  # the margins
     classes = np.repeat(np.arange(n_classes, dtype=np.int32), 10)
     sums = (total, 0.0, 0.0, calibration, ranks, ScoredRows(classes, classes, np.eye(n_classes)[classes]))
-    return Tally(10.0 * np.eye(n_classes), np.zeros(n_classes), total / 2, total / 2, int(total), *sums)
+    return Tally(10.0 * np.eye(n_classes), np.zeros(n_classes), total / 2, total / 2, int(total), *sums, total / 2)
 
 
 def random_tally(n_classes: int, seed: int, number: int) -> Tally:
@@ -105,8 +105,8 @@ def random_tally(n_classes: int, seed: int, number: int) -> Tally:
     # Half of the cells are empty, as with classes that are absent.
     cells = np.where(draws[:-2] < 0.5, 0.0, draws[:-2]).reshape(n_classes, n_classes + 1)
     total = float(cells.sum())
-    shares = uniform(seed, "tally", number, draws.size, 3 * n_classes * n_classes)
-    ranks = np.where(shares < 0.1, np.nan, shares).reshape(3, n_classes, n_classes)
+    shares = uniform(seed, "tally", number, draws.size, 4 * n_classes * n_classes)
+    ranks = np.where(shares < 0.1, np.nan, shares).reshape(4, n_classes, n_classes)
     bins = uniform(seed, "tally", number, draws.size + shares.size, 45).reshape(3, 15) * [[1.0], [0.5], [0.5]]
     calibration = bins / bins[0].sum() * total
     hits = (float(draws[-1]) * total, float(draws[-2]) * total)
@@ -114,7 +114,7 @@ def random_tally(n_classes: int, seed: int, number: int) -> Tally:
     sums = (float(squared), float(log_loss), float(brier))
     y_true, y_pred = (below(seed, "tally", number, start, 50, n_classes).astype(np.int32) for start in (0, 50))
     rows = ScoredRows(y_true, y_pred, uniform(seed, "votes", number, 0, 50 * n_classes).reshape(50, n_classes))
-    return Tally(cells[:, 1:], cells[:, 0], *hits, cells.size, *sums, calibration, ranks, rows)
+    return Tally(cells[:, 1:], cells[:, 0], *hits, cells.size, *sums, calibration, ranks, rows, hits[0])
 
 
 def corner_tallies() -> list[Tally]:
@@ -133,14 +133,14 @@ def corner_tallies() -> list[Tally]:
         0.0,
         0.0,
         np.zeros((3, 15)),
-        np.full((3, 2, 2), np.nan),
+        np.full((4, 2, 2), np.nan),
         ScoredRows(codes[:0], codes[:0], np.zeros((0, 2))),
     )
-    five = (5.0, 5.0, 5.0, np.ones((3, 15)) / 3.0, np.full((3, 2, 2), np.nan), rows)
+    five = (5.0, 5.0, 5.0, np.ones((3, 15)) / 3.0, np.full((4, 2, 2), np.nan), rows)
     return [
-        Tally(nothing, np.zeros(2), 0.0, 0.0, 0, *no_sums),
-        Tally(one_class, np.zeros(2), 5.0, 5.0, 5, *five),
-        Tally(one_class[::-1], np.zeros(2), 5.0, 5.0, 5, *five),
-        Tally(nothing, np.array([3.0, 2.0]), 3.0, 2.0, 5, *five),
-        Tally(np.ones((2, 2)), np.zeros(2), 4.0, 4.0, 4, *five),
+        Tally(nothing, np.zeros(2), 0.0, 0.0, 0, *no_sums, 0.0),
+        Tally(one_class, np.zeros(2), 5.0, 5.0, 5, *five, 5.0),
+        Tally(one_class[::-1], np.zeros(2), 5.0, 5.0, 5, *five, 5.0),
+        Tally(nothing, np.array([3.0, 2.0]), 3.0, 2.0, 5, *five, 3.0),
+        Tally(np.ones((2, 2)), np.zeros(2), 4.0, 4.0, 4, *five, 4.0),
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,7 +177,7 @@ class Tallies(Sequence[Tally]):
     brier: Column | None = None
     calibration: Column | None = None
     ranks: Column | None = None
-    rows: NDArray[np.object_] | None = None
+    rows: NDArray[Any] | None = None
     majority_all_hits: Column | None = None
 
     def __post_init__(self) -> None:

@@ -61,6 +61,7 @@ def test_all_statistics_fade_by_chunk_and_pieces_and_restarts_change_no_bit() ->
             np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
     weights = forgetting.weights_by_age(600)[::-1]
     assert whole[1].squared_weight == pytest.approx((weights**2).sum(), rel=1e-10)
+    assert trace.votes is not None
     shares = trace.votes / trace.votes.sum(axis=1, keepdims=True)
     losses = -np.log(shares[np.arange(600), trace.y_true])
     assert measure("log_loss")(whole[1]) == pytest.approx((weights * losses).sum() / weights.sum(), rel=1e-10)

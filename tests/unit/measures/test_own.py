@@ -28,7 +28,7 @@ def make_trace(n: int, *, weighted: bool = False) -> Trace:
     miss = np.zeros(n, dtype=np.bool_)
     weight = rng.integers(0, 3, n).astype(float) if weighted else None
     votes = rng.random((n, 3))
-    return Trace(np.arange(n) * 2, y_true, y_pred, miss, miss, weight, votes, time=np.arange(n) * 1.5)
+    return Trace(np.arange(n) * 2, y_true, y_pred, miss, miss, weight, votes, time=1.5 * np.arange(n, dtype=np.float64))
 
 
 def list_rows(tallies: Any) -> list[list[Any]]:
@@ -47,7 +47,7 @@ def test_the_rows_of_a_tally_are_the_newest_ones_whatever_the_pieces_and_after_a
         end = int(np.searchsorted(trace.row, row))
         covered = slice(end - tally.width, end)
         np.testing.assert_array_equal(tally.rows.y_true, trace.y_true[covered])
-        np.testing.assert_array_equal(tally.rows.votes, trace.votes[covered])
+        np.testing.assert_array_equal(tally.rows.votes, trace.part(covered.start, covered.stop).votes)
         weight = np.ones(len(tally.rows.y_true)) if tally.rows.weight is None else tally.rows.weight
         table = np.zeros((3, 3))
         np.add.at(table, (tally.rows.y_true, tally.rows.y_pred), weight)
@@ -159,7 +159,7 @@ def test_two_classes_are_passed_as_the_positive_one_unless_the_function_wants_bo
 
     def one(y_true: Any, y_score: Any) -> float:
         seen.append(np.shape(y_score))
-        return metrics.roc_auc_score(y_true, y_score)
+        return float(metrics.roc_auc_score(y_true, y_score))
 
     def both(y_true: Any, y_proba: Any) -> float:
         return float(y_proba[np.arange(len(y_true)), y_true].mean())
