@@ -210,8 +210,8 @@ def _are_same_bits(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.bool
     """Return which values are equal to the bit; all NaN count as equal."""
     if first.dtype != np.float64 or second.dtype != np.float64:
         return np.asarray(first == second)
-    bits: NDArray[np.bool_] = first.view(np.int64) == second.view(np.int64)
-    return bits | (np.isnan(first) & np.isnan(second))
+    same: NDArray[np.bool_] = (first.view(np.int64) == second.view(np.int64)) | (np.isnan(first) & np.isnan(second))
+    return same
 
 
 def _compare_fields(before: Results, after: Results) -> Iterator[str]:

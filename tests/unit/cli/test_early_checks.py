@@ -135,7 +135,7 @@ def test_both_names_of_a_test_are_accepted(name):
     [
         ({"measures": "nonsense"}, "there is no measure"),
         ({"measures": "recall[up]"}, "there is no class"),
-        ({"score": "frist"}, "did you mean first"),
+        ({"score": "firs"}, "did you mean first"),
         ({"scheme": "Bootstrap"}, "is not a scheme"),
         ({"labelling": "Delayed"}, "is not a labelling"),
         ({"forgetting": "Window"}, "is not a forgetting"),
@@ -165,7 +165,7 @@ def test_evaluate_refuses_a_wrong_option_before_the_first_row(options, message):
         ({"labellings": ("Delayd(5)",)}, "did you mean Delayed"),
         ({"forgettings": ("Window(0)",)}, "width = 0"),
         ({"detectors": ("DMM",)}, "there is no detector"),
-        ({"score": "frist"}, "did you mean first"),
+        ({"score": "firs"}, "did you mean first"),
         ({"time_budget": -1.0}, "time_budget"),
     ],
     ids=lambda value: str(value)[:40],
