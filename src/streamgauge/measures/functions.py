@@ -65,7 +65,7 @@ class OverTallies(ABC):
     @property
     def needs_votes(self) -> bool:
         """Whether it is computed from votes."""
-        return any(statistic != "squared_weight" for statistic in self.statistics)
+        return not {"squared_weight", "majority_all_hits"}.issuperset(self.statistics)
 
 
 class TallyMeasure(OverTallies):
