@@ -48,7 +48,7 @@ from streamgauge._engine.blocks import BlockHistory, BlockState
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners import NoiseFilter, OzaBag
 from streamgauge.measures import measure as find_measure
-from streamgauge.protocols import CellBatch, Scheme, Stream
+from streamgauge.protocols import CellBatch, LearnerSpec, Recorder, Scheme, Stream
 from streamgauge.records import BlockLayout, BlockTallies, Schema, Trace
 from streamgauge.records.blocks import list_boundaries
 from streamgauge.results import Results
@@ -169,7 +169,9 @@ class Traces:
         return np.concatenate([getattr(trace, column) for trace in self.batches[learner, fold]])
 
 
-def evaluate(stream: Stream, learners: object, scheme: str, repetition: int, **options: object) -> Results:
+def evaluate(
+    stream: Stream, learners: object, scheme: str, repetition: int, recorders: Sequence[Recorder] = ()
+) -> Results:
     """Evaluate learners with ten folds."""
     return sg.evaluate(
         stream,
@@ -180,7 +182,7 @@ def evaluate(stream: Stream, learners: object, scheme: str, repetition: int, **o
         every=stream.n_rows,
         live_test=None,
         backend=sg.Threads(1),
-        **options,
+        recorders=recorders,
     )
 
 
@@ -188,7 +190,7 @@ def run_plain(job: Job) -> Iterator[Row]:
     """Run the nulls of seeds and of mirrored learners once."""
     stream, scheme, repetition = job
     bag = OzaBag(sg.HoeffdingTree(grace_period=50), 3)
-    learners = {"a": NoiseFilter(bag, 0.0, seed=1), "b": NoiseFilter(bag, 0.0, seed=2)}
+    learners: dict[str, LearnerSpec] = {"a": NoiseFilter(bag, 0.0, seed=1), "b": NoiseFilter(bag, 0.0, seed=2)}
     if repetition <= POWER_REPETITIONS:
         learners["noisy"] = NoiseFilter(bag, 0.05, seed=1)
     learners |= {"bayes": sg.NaiveBayes(), "tree": sg.HoeffdingTree(grace_period=50)}

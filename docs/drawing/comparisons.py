@@ -17,7 +17,7 @@ from streamgauge.plots.figure import new_figure
 
 __all__ = ["draw_calibration", "draw_experiment", "draw_ranks"]
 
-CALIBRATION = Path(__file__).parents[2] / "benchmarks" / "results" / "calibration.csv"
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 
 
 def draw_ranks() -> Figure:
@@ -41,12 +41,17 @@ def draw_calibration() -> Figure:
     tests = {"two_way_t": "two-way t", "live": "live verdict", "wilcoxon": "Wilcoxon", "mcnemar": "McNemar"}
     claims = {"seeds": "one algorithm,\ntwo forests", "mirrored": "two algorithms,\nequally good"}
     outcomes: dict[tuple[str, str], list[bool]] = defaultdict(list)
-    with CALIBRATION.open() as lines:
+    with (RESULTS / "calibration.csv").open() as lines:
+        for line in csv.DictReader(lines):
+            if (line["question"], line["stream"], line["measure"]) == ("on this stream", "all", "accuracy"):
+                n_tested, n_rejected = int(line["tested"]), int(line["rejected"])
+                outcomes[line["null"], "two_way_t"] += [True] * n_rejected + [False] * (n_tested - n_rejected)
+    with (RESULTS / "live_calibration.csv").open() as lines:
         for line in csv.DictReader(lines):
             kind = next((claim for claim in claims if line["claim"].startswith(claim)), None)
             if kind is None or line["folds"] != "10":
                 continue
-            for test in tests:
+            for test in list(tests)[1:]:
                 is_claim = line[test] != "undecided" if test == "live" else float(line[test]) < 0.05
                 outcomes[kind, test].append(is_claim)
     with new_figure((7.0, 3.2)) as figure:

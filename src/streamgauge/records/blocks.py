@@ -174,7 +174,7 @@ class _MarginTallies(Tallies):
         return tallies
 
     @property
-    def confusion(self) -> Column:  # type: ignore[override]
+    def confusion(self) -> Column:
         msg = f"whole confusion matrices are kept of at most {MAX_MATRIX_CLASSES} classes"
         raise StreamgaugeError(msg)
 
@@ -321,14 +321,12 @@ def _choose_ends(rows: Sequence[int], cells: Sequence[CellBlocks | None], layout
     """Return the indices of the rows that end a block."""
     width = list(layout.shapes).index("width")
     position = int(sum(np.prod(shape) for shape in list(layout.shapes.values())[:width]))
-    scored = sum(cell.numbers[:, position] for cell in cells if cell is not None)
+    scored = np.sum([cell.numbers[:, position] for cell in cells if cell is not None], axis=0)
     length = find_block_length(rows[-1])
     ends = [index for index, row in enumerate(rows) if row % length == 0 or index == len(rows) - 1]
     if len(ends) > 1 and 2 * (rows[ends[-1]] - rows[ends[-2]]) < length:
         del ends[-2]
-    fresh = [
-        index for before, index in pairwise([None, *ends]) if scored[index] > (0 if before is None else scored[before])
-    ]
+    fresh = [end for before, end in pairwise([-1, *ends]) if scored[end] > (scored[before] if before >= 0 else 0.0)]
     return fresh or ends[-1:]
 
 

@@ -104,7 +104,8 @@ class LeftOut:
     def pseudo_values(self) -> NDArray[np.float64]:
         """What each block contributes to the difference, float64 [blocks]."""
         b = self.n_blocks
-        return b * self.difference - (b - 1) * (self.without_block[0] - self.without_block[1]).mean(axis=0)
+        without: NDArray[np.float64] = (self.without_block[0] - self.without_block[1]).mean(axis=0)
+        return b * self.difference - (b - 1) * without
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import BlockTallies, Confusions, Differences, PairSums, Resources
+from streamgauge.records.blocks import VoteBins
 from streamgauge.results import Results
 
 __all__ = ["merge_runs", "select_learners"]
@@ -135,12 +136,14 @@ def _merge_blocks(parts: Sequence[Results]) -> BlockTallies | None:
         blocks.layout != known[0].layout or not np.array_equal(blocks.rows, known[0].rows) for blocks in known
     ):
         return None
-    numbers, votes, start = [], {}, 0
+    numbers: list[NDArray[np.float64]] = []
+    votes: dict[tuple[int, int, int], VoteBins] = {}
+    start = 0
     for part in parts:
         missing = np.full((len(part.learners), *known[0].numbers.shape[1:]), np.nan)
         numbers.append(missing if part.blocks is None else part.blocks.numbers)
         if part.blocks is not None:
-            votes |= {(start + learner, *rest): bins for (learner, *rest), bins in part.blocks.votes.items()}
+            votes |= {(start + learner, fold, code): b for (learner, fold, code), b in part.blocks.votes.items()}
         start += len(part.learners)
     return replace(known[0], numbers=np.concatenate(numbers), votes=votes)
 
