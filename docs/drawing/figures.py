@@ -1,12 +1,14 @@
 """Pictures of the figures that `streamgauge.plots` draws: panels, seeds, confusions, Q, and detectors at work."""
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import streamgauge as sg
 from streamgauge import plots, streams
 from streamgauge.drift import PageHinkley
 from streamgauge.plots import Figure
+from streamgauge.protocols import Stream
 from streamgauge.results import Predictions, read_errors
 
 __all__ = ["draw_confusion", "draw_detector_statistic", "draw_panels", "draw_q_statistic", "draw_seeds"]
@@ -16,8 +18,8 @@ LEARNERS = {"HoeffdingTree": sg.HoeffdingTree(), "NaiveBayes": sg.NaiveBayes(), 
 
 def draw_panels() -> Figure:
     """Draw four measures of two learners as lines, while the majority class changes."""
-    parts = [streams.Imbalanced(sg.RandomRBF(seed=1), shares=(share, 1 - share)) for share in (0.8, 0.2)]
-    stream = streams.Gradual(*parts, position=10_000, width=2000)
+    before, after = (streams.Imbalanced(sg.RandomRBF(seed=1), shares=(share, 1 - share)) for share in (0.8, 0.2))
+    stream = streams.Gradual(before, after, position=10_000, width=2000)
     measures = ["accuracy", "kappa", "harmonic_mean", "kappa_m"]
     learners = {"HoeffdingTree": sg.HoeffdingTree(), "majority of 1,000 rows": sg.MajorityClass(window=1000)}
     results = sg.evaluate(stream, learners, n_rows=20_000, measures=measures, forgetting=sg.Window(1000), every=100)
@@ -26,14 +28,11 @@ def draw_panels() -> Figure:
 
 def draw_seeds() -> Figure:
     """Draw the means over five seeds on four streams."""
-    kinds = [
-        lambda seed: sg.SEA(seed=seed, drift_every=5000),
-        lambda seed: sg.RandomRBF(seed=seed, speed=0.001),
-        lambda seed: sg.Hyperplane(seed=seed, magnitude=0.001),
-        lambda seed: streams.LED(seed=seed),
-    ]
+    kinds: list[Stream] = [
+        sg.SEA(drift_every=5000), sg.RandomRBF(speed=0.001), sg.Hyperplane(magnitude=0.001), streams.LED()
+    ]  # fmt: skip
     runs = [
-        sg.evaluate(kind(seed), LEARNERS, n_rows=20_000, forgetting=sg.Window(1000), seed=seed)
+        sg.evaluate(replace(kind, seed=seed), LEARNERS, n_rows=20_000, forgetting=sg.Window(1000), seed=seed)  # type: ignore[type-var]
         for kind in kinds
         for seed in range(1, 6)
     ]

@@ -184,7 +184,7 @@ def _draw_q_statistic(
     from streamgauge.reports.q_statistic import compute_q_curve, describe_q  # noqa: PLC0415
 
     pair = _get_pair("q_statistic", learners)
-    options = {"measure": measure, **dict(zip(("first", "second"), pair, strict=False))}
+    options: dict[str, Any] = {"measure": measure, **dict(zip(("first", "second"), pair, strict=False))}
     figure = plots.q_statistic(runs, forgettings=forgettings, **options, **size)
     (run,) = pool_runs(runs).runs.values()
     names = forgettings or run.forgettings[:1]

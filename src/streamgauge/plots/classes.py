@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from streamgauge._format.palette import COLOURS
 from streamgauge._format.text import describe_forgetting, make_printable
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
-from streamgauge.plots.figure import Figure, get_line_style, new_figure, style_axes
+from streamgauge.plots.figure import Figure, get_line_style, new_figure, remove_inner_labels, style_axes
 from streamgauge.plots.marks import add_legend, draw_marks, select_learners
 from streamgauge.records import LabelCounts, RunData
 from streamgauge.reports.confusion_text import find_forgetting, find_moments, require_confusions
@@ -84,7 +84,7 @@ def confusion(
     slant: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
     slant = slant if max(map(len, predicted)) > 3 else {}
     with new_figure((width, height)) as drawn:
-        grid = np.array(drawn.subplots(n_lines, n_columns, squeeze=False, sharex=True, sharey=True))
+        grid = drawn.subplots(n_lines, n_columns, squeeze=False, sharex=True, sharey=True)
         for axes, (name, moment) in zip(grid.flat, product(shown, chosen), strict=False):
             index = (moment, results.learners.index(name), f)
             shares, counts = (kind[index][:, : len(predicted)] for kind in (confusions.shares, confusions.weights))
@@ -92,30 +92,15 @@ def confusion(
             axes.set_xlabel("predicted")
             learner, after = make_printable(name), f"after {confusions.rows[moment]:,} rows"
             axes.set_ylabel("true class" if len(chosen) == 1 else f"{learner}\ntrue class", color="#1b2430")
-            axes.set_title(learner if len(chosen) == 1 else after, fontsize=9, fontweight="normal")
+            title = learner if len(chosen) == 1 else after if name == shown[0] else ""
+            axes.set_title(title, fontsize=9, fontweight="normal")
             if named:
                 axes.set_xticks(range(len(predicted)), predicted, **slant)
                 axes.set_yticks(range(len(classes)), classes)
-        _remove_inner_labels(grid, len(shown) * len(chosen), repeat_titles=len(chosen) == 1)
+        remove_inner_labels(grid, len(shown) * len(chosen))
         title = _describe_confusion(results, f, values, after if len(chosen) == 1 else "")
         drawn.suptitle("\n".join(wrap(title, int(13 * width))), fontsize=9, x=0.01, ha="left")
     return Figure(drawn)
-
-
-def _remove_inner_labels(grid: NDArray[np.object_], n_used: int, *, repeat_titles: bool) -> None:
-    """Remove what the first line, the last line and the first column of a grid say already, and empty axes."""
-    n_columns = grid.shape[1]
-    for index, axes in enumerate(grid.flat):
-        if index >= n_used:
-            axes.set_axis_off()
-        if index + n_columns < n_used:
-            axes.set_xlabel("")
-        else:
-            axes.tick_params(labelbottom=True)
-        if index % n_columns:
-            axes.set_ylabel("")
-        if index >= n_columns and not repeat_titles:
-            axes.set_title("")
 
 
 def _describe_confusion(results: RunData, forgetting: int, values: Values, moment: str) -> str:

@@ -1,7 +1,7 @@
 """Figures of drift detectors at work: their statistic beside its threshold."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -107,11 +107,11 @@ def _draw_trace(
     lines = buckets.take_extremes(np.column_stack([statistic, threshold]))
     legend: dict[str, Artist] = {}
     (legend["statistic"],) = axes.plot(rows[buckets.indices], lines[:, 0], **get_line_style(0) | {"linewidth": 1})
-    style = {"color": COLOURS[1], "ls": "--", "lw": 1.2}
+    style: dict[str, Any] = {"color": COLOURS[1], "ls": "--", "lw": 1.2}
     (legend["threshold"],) = axes.plot(rows[buckets.indices], lines[:, 1], **style)
     alarms = rows[statistic > threshold]
     if len(alarms):
-        mark = {"marker": "^", "ls": "", "ms": 5, "mew": 0, "color": NEUTRAL_COLOUR}
+        mark: dict[str, Any] = {"marker": "^", "ls": "", "ms": 5, "mew": 0, "color": NEUTRAL_COLOUR}
         axes.plot(alarms, np.full(len(alarms), 0.03), transform=axes.get_xaxis_transform(), zorder=3, **mark)
         legend["alarm"] = library("matplotlib.lines", "plots").Line2D([], [], **mark)
     axes.set_ylim(bottom=0)

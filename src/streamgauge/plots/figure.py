@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
 from streamgauge._format.palette import COLOURS, DASHES
 from streamgauge._optional import library
 from streamgauge.errors import StreamgaugeError
@@ -15,7 +17,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawn
 
-__all__ = ["FORMATS", "Figure", "check_suffix", "get_line_style", "new_figure", "style_axes"]
+__all__ = [
+    "FORMATS",
+    "Figure",
+    "check_suffix",
+    "get_line_style",
+    "new_figure",
+    "remove_inner_labels",
+    "style_axes",
+]
 
 FORMATS = (".pdf", ".png", ".svg")
 """The suffixes of figure files."""
@@ -149,6 +159,33 @@ def style_axes(axes: "Axes", n_rows: int) -> None:
     axes.set_xlim(0, max(n_rows, 1))
     axes.set_xlabel("rows")
     axes.xaxis.set_major_formatter(library("matplotlib.ticker", "plots").FuncFormatter(_shorten))
+
+
+def remove_inner_labels(grid: NDArray[Any], n_panels: int) -> None:
+    """Remove labels that the panel below, or the one to the left, has as well, and axes without a panel.
+
+    Examples
+    --------
+    >>> with new_figure((4, 3)) as drawn:
+    ...     grid = drawn.subplots(1, 2, squeeze=False)
+    >>> for axes in grid.flat:
+    ...     _ = axes.set_ylabel("error %")
+    >>> remove_inner_labels(grid, 2)
+    >>> [axes.get_ylabel() for axes in grid.flat]
+    ['error %', '']
+    """
+    panels: list[Axes] = list(grid.flat)
+    n_columns = grid.shape[1]
+    labels = [axes.get_ylabel() for axes in panels]
+    for index, axes in enumerate(panels):
+        if index >= n_panels:
+            axes.set_axis_off()
+        if index + n_columns < n_panels:
+            axes.set_xlabel("")
+        else:
+            axes.tick_params(labelbottom=True)
+        if index % n_columns and labels[index] == labels[index - 1]:
+            axes.set_ylabel("")
 
 
 def _shorten(number: float, _: int) -> str:

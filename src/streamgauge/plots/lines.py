@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from streamgauge._format.numbers import RATE, label_measure
 from streamgauge._format.text import describe_forgetting, join_words, make_printable
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.plots.figure import Figure, get_line_style, new_figure, style_axes
+from streamgauge.plots.figure import Figure, get_line_style, new_figure, remove_inner_labels, style_axes
 from streamgauge.plots.marks import MAX_POINTS, add_legend, draw_marks
 from streamgauge.plots.pooling import PooledRuns, list_forgettings, pool_runs
 from streamgauge.records import RunData
@@ -107,9 +107,7 @@ def curves(
     width, height = size or (7.0, 4.0 if len(panels) == 1 else 0.9 + 2.1 * grid[0])
     legend: dict[str, Artist] = {}
     with new_figure((width, height)) as figure:
-        axes_grid = np.array(figure.subplots(*grid, squeeze=False))
-        for axes in axes_grid.flat[len(panels) :]:
-            axes.set_axis_off()
+        axes_grid = figure.subplots(*grid, squeeze=False)
         shared: dict[object, Axes] = {}
         for axes, panel in zip(axes_grid.flat, panels, strict=False):
             if (first := shared.setdefault((panel.streams, panel.measures), axes)) is not axes:
@@ -119,7 +117,7 @@ def curves(
             label = label_measure(panel.measures[0], unit) if len(panel.measures) == 1 else _label_unit(unit)
             axes.set_ylabel(make_printable(label))
             _set_panel_title(axes, panel, chosen, chosen_lines, width / grid[1])
-        _remove_inner_labels(axes_grid, panels)
+        remove_inner_labels(axes_grid, len(panels))
         if len(panels) == 1:
             axes_grid[0, 0].set_title(title)
         elif title:
@@ -213,17 +211,6 @@ def _set_panel_title(axes: "Axes", panel: _Choice, chosen: _Choice, lines: Lines
         parts.append(describe_forgetting(panel.forgettings[0]))
     wrapped = wrap(make_printable(", ".join(parts)), int((width - 0.5) / 0.076), max_lines=3, placeholder=" …")
     axes.set_title("\n".join(wrapped), fontsize=8.5, fontweight="normal")
-
-
-def _remove_inner_labels(axes_grid: NDArray[np.object_], panels: Sequence[_Choice]) -> None:
-    """Remove the label of the rows above other panels, and that of the values where the panel to the left has it."""
-    n_rows, n_columns = axes_grid.shape
-    labels = [axes.get_ylabel() for axes in axes_grid.flat]
-    for index, axes in enumerate(axes_grid.flat):
-        if index + n_columns < len(panels) and index // n_columns < n_rows - 1:
-            axes.set_xlabel("")
-        if index % n_columns and labels[index] == labels[index - 1]:
-            axes.set_ylabel("")
 
 
 def _label_unit(unit: str) -> str:

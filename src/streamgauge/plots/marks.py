@@ -1,7 +1,7 @@
 """What figures along a stream have in common: true drifts, alarms and hidden labels, and the legend."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,7 +62,12 @@ def draw_marks(
     legend: dict[str, Artist] = {}
     lines, patches = library("matplotlib.lines", "plots"), library("matplotlib.patches", "plots")
     for start, stop, whole in find_unlabelled_spans(results):
-        style = {"facecolor": "#eef0f3" if whole else "#f7f8fa", "edgecolor": "#d5dae0", "hatch": "//", "lw": 0}
+        style: dict[str, Any] = {
+            "facecolor": "#eef0f3" if whole else "#f7f8fa",
+            "edgecolor": "#d5dae0",
+            "hatch": "//",
+            "lw": 0,
+        }
         axes.axvspan(start, stop, **style)
         legend["labels hidden" if whole else "labels partly hidden"] = patches.Patch(**style)
     legend |= draw_drifts(axes, results.drifts)
@@ -76,10 +81,10 @@ def draw_marks(
             if not len(rows):
                 continue
             _, distinct = np.unique(rows // max(1, results.n_rows // MAX_POINTS), return_index=True)
-            style = {"marker": "^", "ls": "", "ms": 5, "alpha": alpha, "mew": 0}
+            mark: dict[str, Any] = {"marker": "^", "ls": "", "ms": 5, "alpha": alpha, "mew": 0}
             colour = colours.get(name, NEUTRAL_COLOUR)
-            axes.plot(rows[distinct], np.full(len(distinct), 0.012), color=colour, transform=bottom, zorder=3, **style)
-            legend[label] = lines.Line2D([], [], color=NEUTRAL_COLOUR, **style)
+            axes.plot(rows[distinct], np.full(len(distinct), 0.012), color=colour, transform=bottom, zorder=3, **mark)
+            legend[label] = lines.Line2D([], [], color=NEUTRAL_COLOUR, **mark)
     return legend
 
 

@@ -154,8 +154,7 @@ def q_statistic(
             summaries = {"folds": summarise_folds(line.folds.T), "all": summarise_folds(line.values[None])}
             rows, shown = downsample_curves(line.rows, summaries, MAX_POINTS)
             if run.n_folds > 1:
-                low, high = shown["folds"].low, shown["folds"].high
-                axes.fill_between(rows, low, high, color=style["color"], alpha=0.15, lw=0)
+                axes.fill_between(rows, shown["folds"].low, shown["folds"].high, color=style["color"], alpha=0.15, lw=0)
             label = make_printable(describe_forgetting(line.forgetting))
             (legend[label],) = axes.plot(rows, shown["all"].mean, label=label, **style)
         style_axes(axes, run.n_rows)

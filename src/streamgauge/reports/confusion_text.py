@@ -70,7 +70,8 @@ def list_confusions(results: RunData) -> list[dict[str, object]]:
     (['0', '1', None], [[226.0, 124.0, 0.0], [33.0, 616.0, 1.0]])
     """
     confusions = require_confusions(results)
-    weights = np.where(np.isnan(confusions.weights[-1]), None, confusions.weights[-1])
+    weights = confusions.weights[-1].astype(object)
+    weights[np.isnan(confusions.weights[-1])] = None
     return [
         {
             "row": int(confusions.rows[-1]),

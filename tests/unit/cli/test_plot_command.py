@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from streamgauge.errors import StreamgaugeError
+from streamgauge.reports.confusion_text import require_confusions
 from streamgauge.reports.q_statistic import compute_q_curve
 from streamgauge.results import load
 from tests.support.commands import invoke
@@ -114,7 +115,7 @@ def test_what_detect_cannot_draw_is_refused_before_the_first_row(tmp_path):
 def test_confusion_matrices_are_drawn_at_any_row(runs, tmp_path):
     texts, _ = draw(tmp_path, "confusion", runs[0], "--row", "600", "--values", "counts")
     assert "Rows, after 600 rows, over all rows" in texts
-    weights = load(runs[0]).confusions.weights[-1, 0, 0]
+    weights = require_confusions(load(runs[0])).weights[-1, 0, 0]
     assert {f"{weight:.0f}" for weight in weights[:, :2].flat} <= texts
 
 
@@ -122,7 +123,7 @@ def test_evaluate_prints_the_confusion_matrix(tmp_path):
     options = ["--stream", "SEA", "--rows", "500", "--learner", "NaiveBayes", "--confusion"]
     out = invoke("evaluate", *options, "--out", str(tmp_path / "sea"))[0]
     _, matrix = out.split("Confusion matrix of NaiveBayes after 500 rows, over all rows\n")
-    weights = load(tmp_path / "sea").confusions.weights[-1, 0, 0]
+    weights = require_confusions(load(tmp_path / "sea")).weights[-1, 0, 0]
     first = matrix.splitlines()[1].split()
     assert first[1:3] == [f"{weight:.0f}" for weight in weights[0, :2]]
     output = json.loads(invoke("evaluate", *options, "--json")[0])

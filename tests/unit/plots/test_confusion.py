@@ -42,7 +42,7 @@ def count_confusions(folder: Path, learner: str, rows: slice) -> np.ndarray:
     table = pq.read_table(folder / "predictions.parquet").to_pandas()
     table = table[table["learner"] == learner].astype({"true": str, "predicted": object}).iloc[rows]
     predicted = table["predicted"].where(table["predicted"].notna(), "none").astype(str)
-    return confusion_matrix(table["true"], predicted, labels=["0", "1", "none"])[:2]
+    return np.asarray(confusion_matrix(table["true"], predicted, labels=["0", "1", "none"])[:2])
 
 
 @pytest.mark.parametrize(("forgetting", "row", "rows"), [
@@ -80,7 +80,7 @@ def test_a_figure_has_the_counts_and_shares_of_every_learner(results: Results, f
         assert texts == [
             f"{n:,}\n{100 * share:.0f}%" for n, share in zip(expected[:, :2].flat, shares[:, :2].flat, strict=True)
         ]
-        np.testing.assert_allclose(a.images[0].get_array(), shares[:, :2])
+        np.testing.assert_allclose(np.asarray(a.images[0].get_array()), shares[:, :2])
 
 
 def test_moments_are_columns_and_learners_lines(results: Results) -> None:

@@ -124,14 +124,14 @@ def test_seeds_are_averaged_with_a_band_over_them() -> None:
     (axes,) = (figure := plots.curves(runs)).drawn.axes
     np.testing.assert_allclose(get_lines(axes)["bayes"], values.mean(axis=0))
     (band,) = axes.collections
-    corners = band.get_paths()[0].vertices
+    corners = np.asarray(band.get_paths()[0].vertices)
     for row, column in zip(runs[0].rows, values.T, strict=True):
         heights = corners[corners[:, 0] == row, 1]
         np.testing.assert_allclose([heights.min(), heights.max()], [column.min(), column.max()])
     assert axes.get_title("left") == "accuracy over all rows, mean over 3 seeds"
     assert get_legend(figure) == ["bayes"]
     (band,) = plots.curves(runs, band="deviation").drawn.axes[0].collections
-    top = band.get_paths()[0].vertices[:, 1].max()
+    top = np.asarray(band.get_paths()[0].vertices)[:, 1].max()
     np.testing.assert_allclose(top, (values.mean(axis=0) + values.std(axis=0, ddof=1)).max())
 
 
@@ -216,7 +216,8 @@ def test_titles_and_legends_do_not_overlap() -> None:
     for figure in (plots.curves(runs), plots.curves(runs, ["accuracy", "kappa"], lines="measures")):
         drawn = figure.drawn
         drawn.draw_without_rendering()
-        texts = [axes._left_title for axes in drawn.axes if axes.axison] + drawn.legends[0].get_texts()
+        texts = [axes._left_title for axes in drawn.axes if axes.axison]  # type: ignore[attr-defined]
+        texts += drawn.legends[0].get_texts()
         boxes = [text.get_window_extent() for text in texts]
         assert not any(first.overlaps(second) for first, second in combinations(boxes, 2))
         assert max(box.x1 for box in boxes) <= drawn.bbox.x1 + 1

@@ -112,7 +112,7 @@ def test_saved_errors_are_the_errors_of_the_run_and_raise_its_alarms(results: Re
 
 def test_the_statistic_of_page_hinkley_is_drawn_beside_its_threshold(results: Results, folder: Path) -> None:
     errors = read_errors(folder, "change")
-    detectors = [DETECTOR, Cusum(threshold=8.0)]
+    detectors: list[PageHinkley | Cusum] = [DETECTOR, Cusum(threshold=8.0)]
     figure = plots.detector_statistic(errors.errors[:1500], detectors, drifts=results.drifts[:1])
     top, *panels = figure.drawn.axes
     assert [axes.get_title("left") for axes in panels] == [
