@@ -201,6 +201,8 @@ def run_tests(claim: str, pair: PairSums, verdict: Verdict) -> Row:
     )
     p_values = {name: f"{test.p_value:.6g}" for name, test in zip(TESTS, tests, strict=True)}
     live = {"live": verdict.outcome, "live_row": verdict.row or ""}
+    if verdict.row is None and verdict.earlier is not None:  # a verdict counts although it no longer holds at the end
+        live = {"live": verdict.earlier.outcome, "live_row": verdict.earlier.since}
     return {"claim": claim, "difference": f"{differences.mean():.6g}", **p_values, **live}
 
 
