@@ -71,8 +71,10 @@ def test_a_learner_is_never_handed_the_label_with_the_row_to_predict():
 def test_the_last_rows_of_a_stream_are_reported(n_rows, every, rows, options):
     results = sg.evaluate(sg.SEA(n_rows=n_rows), sg.NoChange(), every=every, batch_size=64, **options)
     assert results.rows.tolist() == rows
-    assert results.feedback is not None
-    assert results.feedback.n_scored.tolist() == [n_rows]
+    feedback = results.feedback
+    assert feedback is not None
+    assert [n + feedback.n_left_out for n in feedback.n_scored] == [n_rows]
+    assert feedback.n_left_out == (min(n_rows, 21) if "labelling" in options else 0)
 
 
 def test_a_holdout_ends_with_a_test():
