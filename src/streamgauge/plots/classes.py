@@ -12,7 +12,7 @@ from streamgauge._format.palette import COLOURS
 from streamgauge._format.text import describe_forgetting, make_printable
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
 from streamgauge.plots.figure import Figure, get_line_style, new_figure, remove_inner_labels, style_axes
-from streamgauge.plots.marks import add_legend, draw_marks, select_learners
+from streamgauge.plots.marks import CHARACTER, add_legend, draw_marks, select_learners
 from streamgauge.records import LabelCounts, RunData
 from streamgauge.reports.confusion_text import find_forgetting, find_moments, require_confusions
 from streamgauge.reports.series import choose_moments, compute_class_balance, name_label_counts
@@ -80,9 +80,10 @@ def confusion(
     n_columns = len(chosen) if len(chosen) > 1 else min(len(shown), 2 if len(shown) in (2, 4) else 3)
     n_lines = -(-len(shown) * len(chosen) // n_columns)
     side = 0.75 + (0.06 if not named else 0.36 if values == "shares" else 0.55) * len(classes)
-    width, height = max(2.8, side * n_columns + 1.2), max(2.0, side * n_lines + 0.5)
-    slant: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-    slant = slant if max(map(len, predicted)) > 3 else {}
+    longest = max(map(len, predicted)) if named else 0
+    slant: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if longest > 3 else {}
+    width = max(2.8, side * n_columns + 0.9 + CHARACTER * longest)
+    height = max(2.0, side * n_lines + 0.5 + (0.7 * CHARACTER * longest if slant else 0.0))
     with new_figure((width, height)) as drawn:
         grid = drawn.subplots(n_lines, n_columns, squeeze=False, sharex=True, sharey=True)
         for axes, (name, moment) in zip(grid.flat, product(shown, chosen), strict=False):
@@ -90,7 +91,8 @@ def confusion(
             shares, counts = (kind[index][:, : len(predicted)] for kind in (confusions.shares, confusions.weights))
             _draw_confusion(axes, shares, counts, values if named else None)
             axes.set_xlabel("predicted")
-            learner, after = make_printable(name), f"after {confusions.rows[moment]:,} rows"
+            learner = "\n".join(wrap(make_printable(name), int(side / CHARACTER)))
+            after = f"after {confusions.rows[moment]:,} rows"
             axes.set_ylabel("true class" if len(chosen) == 1 else f"{learner}\ntrue class", color="#1b2430")
             title = learner if len(chosen) == 1 else after if name == shown[0] else ""
             axes.set_title(title, fontsize=9, fontweight="normal")

@@ -14,7 +14,7 @@ from streamgauge._format.numbers import RATE, label_measure
 from streamgauge._format.text import describe_forgetting, join_words, make_printable
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.plots.figure import Figure, get_line_style, new_figure, remove_inner_labels, style_axes
-from streamgauge.plots.marks import MAX_POINTS, add_legend, draw_marks
+from streamgauge.plots.marks import CHARACTER, MAX_POINTS, add_legend, draw_marks
 from streamgauge.plots.pooling import PooledRuns, list_forgettings, pool_runs
 from streamgauge.records import RunData
 from streamgauge.reports.curves import Curve, downsample_curves, summarise_folds
@@ -122,7 +122,9 @@ def curves(
             axes_grid[0, 0].set_title(title)
         elif title:
             figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
-        add_legend(figure, legend)
+        n_lines = add_legend(figure, legend)
+        if size is None:
+            figure.set_figheight(height + 0.2 * max(0, n_lines - 2))
     return Figure(figure)
 
 
@@ -209,7 +211,7 @@ def _set_panel_title(axes: "Axes", panel: _Choice, chosen: _Choice, lines: Lines
     parts = [name for part in ("streams", "learners") if part in several for name in getattr(panel, part)]
     if "forgettings" in several:
         parts.append(describe_forgetting(panel.forgettings[0]))
-    wrapped = wrap(make_printable(", ".join(parts)), int((width - 0.5) / 0.076), max_lines=3, placeholder=" …")
+    wrapped = wrap(make_printable(", ".join(parts)), int((width - 0.5) / CHARACTER), max_lines=3, placeholder=" …")
     axes.set_title("\n".join(wrapped), fontsize=8.5, fontweight="normal")
 
 

@@ -1,6 +1,7 @@
 """What figures along a stream have in common: true drifts, alarms and hidden labels, and the legend."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,10 +17,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawn
 
-__all__ = ["MAX_POINTS", "NEUTRAL_COLOUR", "add_legend", "draw_drifts", "draw_marks", "select_learners"]
+__all__ = ["CHARACTER", "MAX_POINTS", "NEUTRAL_COLOUR", "add_legend", "draw_drifts", "draw_marks", "select_learners"]
 
 MAX_POINTS = 2_000
 """The limit of points per curve: more than a page has columns."""
+
+CHARACTER = 0.076
+"""The width of a character in inches, about."""
 
 DRIFT_COLOUR = "#8a95a3"
 
@@ -110,22 +114,24 @@ def draw_drifts(axes: "Axes", drifts: Sequence[Drift]) -> "dict[str, Artist]":
     return legend
 
 
-def add_legend(figure: "Drawn", entries: "Mapping[str, Artist]") -> None:
-    """Add a legend below the figure, with as many columns as its longest entry leaves room for.
+def add_legend(figure: "Drawn", entries: "Mapping[str, Artist]") -> int:
+    """Add a legend below the figure, with as many columns as its longest entry leaves room for; return its lines.
 
     Examples
     --------
     >>> from streamgauge.plots.figure import new_figure
     >>> with new_figure((4, 3)) as drawn:
     ...     add_legend(drawn, {"tree": drawn.add_subplot().plot([0, 1])[0]})
+    1
     >>> [text.get_text() for text in drawn.legends[0].get_texts()]
     ['tree']
     """
-    if entries:
-        width = 0.6 + 0.075 * max(map(len, entries))
-        columns = max(1, min(len(entries), int(figure.get_figwidth() / width)))
-        rows = -(-len(entries) // columns)
-        columns = -(-len(entries) // rows)  # the same number of rows, evenly filled
-        figure.legend(
-            list(entries.values()), list(entries), loc="outside lower center", ncols=columns, handlelength=2.6
-        )
+    if not entries:
+        return 0
+    labels = ["\n".join(wrap(label, int((figure.get_figwidth() - 0.6) / CHARACTER))) for label in entries]
+    longest = max(len(line) for label in labels for line in label.splitlines())
+    columns = max(1, min(len(labels), int(figure.get_figwidth() / (0.6 + CHARACTER * longest))))
+    n_lines = -(-len(labels) // columns)
+    columns = -(-len(labels) // n_lines)  # the same number of lines, evenly filled
+    figure.legend(list(entries.values()), labels, loc="outside lower center", ncols=columns, handlelength=2.6)
+    return n_lines + max(label.count("\n") for label in labels)

@@ -76,7 +76,7 @@ def test_q_of_other_losses_and_of_folds() -> None:
         compute_q_curve(results, measure="kappa")
 
 
-def test_q_is_told_in_words_and_undefined_without_losses(results: Results) -> None:
+def test_q_has_a_sentence_and_is_undefined_without_losses(results: Results) -> None:
     curve = compute_q_curve(results, "bayes", "change")
     ratio = np.exp(curve.final)
     assert describe_q(curve) == (
