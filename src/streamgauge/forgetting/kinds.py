@@ -180,6 +180,9 @@ def _as_contiguous(column: NDArray[np.float64] | None) -> NDArray[np.float64] | 
 class Landmark(ForgettingBase):
     """Covers all rows since the start; nothing is forgotten.
 
+    The memory is constant, unless a measure needs the rows themselves, such as a function of probabilities: then all
+    rows are kept, and the stream must end.
+
     Parameters
     ----------
     moa_compatible
@@ -212,7 +215,8 @@ class Window(ForgettingBase):
     """Covers a sliding window: the last `width` scored rows, with equal weight.
 
     Rows that leave the window leave no rounding error behind, whatever their weights. It needs 4 bytes per row, 12 if
-    rows have weights, plus the votes if an area under a curve is measured, which is then exact.
+    rows have weights, plus the votes if an area under a curve is measured, which is then exact, or a function of
+    probabilities.
 
     Parameters
     ----------

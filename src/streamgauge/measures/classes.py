@@ -17,7 +17,7 @@ from typing import Self
 import numpy as np
 
 from streamgauge.errors import StreamgaugeError, require_between, unknown_name
-from streamgauge.measures.functions import Column, OverTallies, divide
+from streamgauge.measures.functions import Column, OverTallies, divide, format_option
 from streamgauge.records import Schema, Tallies, sum_classes
 
 __all__ = [
@@ -125,7 +125,7 @@ def make_f_rate(beta: float) -> Rate:
     """
     square = beta * beta
     return Rate(
-        f"F{beta:g}",
+        f"F{format_option(beta)}",
         f"harmonic mean of precision and recall, with {beta:g} times the importance for recall",
         lambda t: ((1.0 + square) * t.right, square * t.support + t.predicted),
     )
@@ -247,12 +247,12 @@ class FBeta(OverTallies):
     @property
     def name(self) -> str:
         """The name in results and tables."""
-        return f"f{self.beta:g}_{self.average}{_format_suffix(self.undefined)}"
+        return f"f{format_option(self.beta)}_{self.average}{_format_suffix(self.undefined)}"
 
     def values(self, tallies: Tallies) -> Column:
         """Return the values for many tallies."""
         rate = make_f_rate(self.beta)
-        return average_classes(tallies, f"f{self.beta:g}", rate.parts(tallies), self.average, self.undefined)
+        return average_classes(tallies, rate.title, rate.parts(tallies), self.average, self.undefined)
 
 
 @dataclass(frozen=True)
@@ -461,4 +461,4 @@ def _check_average(average: str) -> None:
 
 
 def _format_suffix(undefined: float) -> str:
-    return "" if isnan(undefined) else f"_or_{undefined:g}"
+    return "" if isnan(undefined) else f"_or_{format_option(undefined)}"

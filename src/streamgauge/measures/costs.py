@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.measures.functions import Column, OverTallies, divide
+from streamgauge.measures.functions import Column, OverTallies, divide, format_option
 from streamgauge.records import Schema, Tallies
 
 __all__ = ["Cost", "MinMaxAccuracy", "Utility"]
@@ -176,7 +176,7 @@ class MinMaxAccuracy(OverTallies):
     @property
     def name(self) -> str:
         """The name in results and tables."""
-        return f"min_max_accuracy({self.low:g}, {self.high:g})"
+        return f"min_max_accuracy({format_option(self.low)}, {format_option(self.high)})"
 
     def values(self, tallies: Tallies) -> Column:
         """Return the values for many tallies."""

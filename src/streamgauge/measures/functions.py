@@ -20,6 +20,7 @@ __all__ = [
     "compute_values",
     "describe_error",
     "divide",
+    "format_option",
     "over_tallies",
 ]
 
@@ -123,6 +124,18 @@ def divide(part: Column, whole: Column) -> Column:
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         return part / whole
+
+
+def format_option(value: float) -> str:
+    """Return an option as it stands in the name of a measure, from which it can be read again.
+
+    Examples
+    --------
+    >>> format_option(2.0), format_option(0.05), format_option(1 / 3)
+    ('2', '0.05', '0.3333333333333333')
+    """
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
 
 
 def as_number(value: object) -> float:

@@ -11,7 +11,7 @@ from math import inf
 import numpy as np
 
 from streamgauge.errors import require_between
-from streamgauge.measures.functions import Column, OverTallies, divide
+from streamgauge.measures.functions import Column, OverTallies, divide, format_option
 from streamgauge.records import Tallies
 
 __all__ = ["Chernoff", "Hoeffding"]
@@ -29,7 +29,7 @@ class _Bound(OverTallies):
     @property
     def name(self) -> str:
         """The name in results and tables."""
-        options = [f"{self.delta:g}"] if self.delta != 0.05 else []
+        options = [format_option(self.delta)] if self.delta != 0.05 else []
         return self._format_name(options)
 
     def _format_name(self, options: list[str]) -> str:
@@ -83,8 +83,8 @@ class Hoeffding(_Bound):
     @property
     def name(self) -> str:
         """The name in results and tables."""
-        options = [f"{self.delta:g}"] if self.delta != 0.05 else []
-        options += [f"range={self.range:g}"] if self.range != 1.0 else []
+        options = [format_option(self.delta)] if self.delta != 0.05 else []
+        options += [f"range={format_option(self.range)}"] if self.range != 1.0 else []
         options += ["published=True"] if self.published else []
         return self._format_name(options)
 

@@ -215,7 +215,11 @@ class FunctionMeasure(ABC):
 
 
 class _TallyFunctionMeasure(FunctionMeasure):
-    """A measure made from a plain function of a tally. NaN where the function says so."""
+    """A measure made from a plain function of a tally, whose docstring it has."""
+
+    def __init__(self, function: Callable[..., float], name: str, **options: Any) -> None:  # noqa: ANN401
+        super().__init__(function, name, **options)
+        self.__doc__ = function.__doc__
 
     def __call__(self, tally: Tally) -> float:
         return as_number(self._function(tally))

@@ -210,9 +210,11 @@ class RunData:
     def interval(
         self, learner: str, measure: str = "error", bound: str = "hoeffding", forgetting: str | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the ends of the confidence intervals of the error or the accuracy, each float64 [s, folds].
+        """Return the ends of the confidence intervals of the error, the accuracy or a mean loss, each [s, folds].
 
-        The bound, ``hoeffding`` or ``chernoff``, must be among the measures. Ends are clipped to [0, 1].
+        The bound, such as ``hoeffding`` or ``chernoff``, must be among the measures. Ends of the error and the accuracy
+        are clipped to [0, 1]. A mean cost or utility needs a Hoeffding bound with the range of its values, such as
+        ``hoeffding(range=10)``.
 
         Examples
         --------
@@ -222,11 +224,15 @@ class RunData:
         >>> low.tolist(), high.tolist()
         ([[0.0]], [[0.75]])
         """
-        if measure not in ("error", "accuracy"):
-            msg = f"the bounds are those of the error and the accuracy, not of {measure}"
+        is_rate = measure in ("error", "accuracy")
+        has_range = bound.startswith("hoeffding(") and "range=" in bound and self.unit(measure) == "per row"
+        if not is_rate and not has_range:
+            known = "of the error, the accuracy and, with hoeffding(range=R), of a cost"
+            msg = f"the bounds are those {known}, not of {measure}"
             raise StreamgaugeError(msg)
         middle, half = (self.curve(learner, name, forgetting) for name in (measure, bound))
-        return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)
+        low, high = (0.0, 1.0) if is_rate else (-np.inf, np.inf)
+        return np.clip(middle - half, low, high), np.clip(middle + half, low, high)
 
     def final(self, learner: str, measure: str, forgetting: str | None = None) -> Final:
         """Return the values of a learner at the last reading; under the first forgetting by default.

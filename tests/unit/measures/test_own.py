@@ -90,9 +90,7 @@ def test_a_forgetting_that_keeps_no_rows_is_refused_by_name_before_the_first_row
 
 
 def test_all_rows_of_a_stream_without_end_are_not_kept() -> None:
-    with pytest.raises(
-        StreamgaugeError, match=r"keeps all rows under Landmark.*set n_rows, or use Window"
-    ):
+    with pytest.raises(StreamgaugeError, match=r"keeps all rows under Landmark.*set n_rows, or use Window"):
         sg.Evaluation(sg.SEA(), sg.NaiveBayes(), measures=metrics.roc_auc_score, time_limit=1.0)
     sg.Evaluation(sg.SEA(), sg.NaiveBayes(), measures=metrics.roc_auc_score, n_rows=100)
     sg.Evaluation(sg.SEA(), sg.NaiveBayes(), measures=metrics.roc_auc_score, forgetting=Window(10))

@@ -45,6 +45,7 @@ TABLE_5 = Tally(np.array([[40.0, 30.0], [5.0, 25.0]]), np.zeros(2), 70.0, 50.0, 
         ("Hoeffding( 0.01, range = 10 )", Hoeffding(0.01, 10)),
         ("hoeffding(0.01, range=10)", Hoeffding(0.01, 10)),
         ("Chernoff(delta=0.1)", Chernoff(0.1)),
+        ("Chernoff(0.012345678901)", Chernoff(0.012345678901)),
         ("MinMaxAccuracy(0.5, 0.9)", MinMaxAccuracy(0.5, 0.9)),
         ("min_max_accuracy(0.5, 0.9)", MinMaxAccuracy(0.5, 0.9)),
         ("Cost([[0, 1], [10, 0]])", Cost(((0, 1), (10, 0)))),
@@ -169,6 +170,18 @@ def test_hoeffding_has_a_range_and_the_published_form_is_an_option() -> None:
     published = np.sqrt(10 * np.log(2 / delta) / (2 * n))  # section 3.2 of Gama et al. (2009)
     assert Hoeffding(delta, range=10, published=True)(TABLE_5) == pytest.approx(published, rel=1e-12)
     assert Hoeffding(delta, published=True)(TABLE_5) == Hoeffding(delta)(TABLE_5)
+
+
+def test_a_mean_cost_has_an_interval_with_its_range() -> None:
+    measures = ["Cost([[0, 1], [10, 0]])", "Hoeffding(range=10)", "hoeffding", "kappa"]
+    results = sg.evaluate(sg.SEA(n_rows=500), sg.NaiveBayes(), measures=measures)
+    low, high = results.interval("NaiveBayes", "cost", bound="hoeffding(range=10)")
+    cost = results.curve("NaiveBayes", "cost")
+    np.testing.assert_allclose((high - low)[-1], 2 * 10 * np.sqrt(np.log(2 / 0.05) / (2 * 500)), rtol=1e-12)
+    np.testing.assert_allclose((high + low) / 2, cost, atol=1e-12)
+    for measure_, bound in (("kappa", "hoeffding(range=10)"), ("cost", "hoeffding")):
+        with pytest.raises(StreamgaugeError, match="the bounds are those of the error"):
+            results.interval("NaiveBayes", measure_, bound=bound)
 
 
 def test_the_range_of_hoeffding_is_the_one_that_holds() -> None:

@@ -29,7 +29,7 @@ def test_one_class_alone_has_no_area() -> None:
     trace = voted_trace(100, 2, seed=1)
     alone = Trace(trace.row, trace.y_true * 0, trace.y_pred, trace.majority_hit, trace.no_change_hit, None, trace.votes)
     for forgetting in (Window(50), Landmark()):
-        for name in ("roc_auc_ovr_macro", "roc_auc_ovo_macro", "pr_auc_ovr_macro", "roc_auc_margin"):
+        for name in ("roc_auc_ovr_macro", "roc_auc_ovo_macro", "pr_auc_ovr_macro", "roc_auc_margin", "pr_auc_margin"):
             assert np.isnan(value(forgetting, alone, name, 2))
 
 
@@ -118,8 +118,6 @@ def test_votes_that_cannot_be_are_refused_with_the_row() -> None:
         value(Landmark(), without, "log_loss", 2)
     with pytest.raises(StreamgaugeError, match="the tally holds no log_loss"):
         measure("log_loss")(Landmark().build(2).update(without, [10])[0])
-    with pytest.raises(StreamgaugeError, match="too many classes to rank by votes without a window"):
-        build_state(Landmark(), 200, [measure("roc_auc_ovr_macro")])
     with pytest.raises(ValueError, match="statistics = rank"):
         _native.landmark(2, ["rank"])
 
@@ -133,6 +131,78 @@ def test_memory_stays_bounded_with_every_statistic(forgetting: Any) -> None:
         sizes.append(state.n_bytes)
     assert sizes[-1] <= sizes[2] * (1.6 if isinstance(forgetting, AdwinWindow) else 1)
     assert sizes[-1] < 3_000_000
+
+
+@pytest.mark.parametrize("forgetting", [Landmark(), Fading(), AdwinWindow()], ids=repr)
+def test_bins_that_were_joined_do_not_depend_on_pieces_or_restarts(forgetting: Any) -> None:
+    n = 9_000
+    rng = np.random.default_rng(5)
+    trace = Trace(*columns_of(voted_trace(n, 2, seed=5, weighted=True))[:-2], rng.beta(0.3, 0.3, (n, 2)))
+    whole = forgetting.build(2, STATISTICS).update(trace, range(1_000, n + 1, 1_000))
+    assert whole[-1].ranks[1, 0, 0] > 0.0
+    state, found = forgetting.build(2, STATISTICS), []
+    for start in range(0, n, 500):
+        saved = state.save()
+        state = forgetting.build(2, STATISTICS)
+        state.load(saved)
+        assert state.save() == saved
+        part = Trace(*(None if c is None else c[start : start + 500] for c in columns_of(trace)))  # type: ignore[arg-type]
+        found.extend(state.update(part, [start + 500] if start % 1_000 else []))
+    for expected, tally in zip(whole, found, strict=True):
+        np.testing.assert_array_equal(tally.ranks, expected.ranks)
+    saved = state.save()
+    for end in range(0, len(saved), 4_999):
+        with pytest.raises(StreamgaugeError):
+            state.load(saved[:end])
+        damaged = bytearray(saved)
+        damaged[end] ^= 64
+        with pytest.raises(StreamgaugeError):
+            state.load(bytes(damaged))
+    assert state.save() == saved
+
+
+def test_bins_of_parts_of_a_stream_add_up_to_those_of_the_whole() -> None:
+    n = 30_000
+    rng = np.random.default_rng(6)
+    weight = rng.integers(0, 4, n).astype(float)
+    plain = columns_of(voted_trace(n, 3, seed=6))
+    trace = Trace(*plain[:5], weight, rng.beta(0.3, 0.3, (n, 3)))
+    whole = Landmark().build(3, ["ranks"])
+    whole.update(trace, [])
+    parts = [Landmark().build(3, ["ranks"]) for _ in range(4)]
+    for number, part in enumerate(parts):
+        rows = slice(number * n // 4, (number + 1) * n // 4)
+        part.update(Trace(*(None if c is None else c[rows] for c in columns_of(trace))), [])  # type: ignore[arg-type]
+    for max_bins in (256, 10_000):
+        bins = [part.vote_bins(max_bins) for part in parts]
+        for code, (level, index, weights) in enumerate(whole.vote_bins(max_bins)):
+            assert level >= max(part[code][0] for part in bins) > 0
+            assert index.size <= max_bins
+            assert (np.diff(index) > 0).all()
+            sums = np.zeros_like(weights)
+            for part in bins:
+                own_level, own_index, own_weights = part[code]
+                places = np.searchsorted(index, own_index >> (level - own_level))
+                np.add.at(sums, (slice(None), places), own_weights)
+            np.testing.assert_array_equal(sums, weights)
+            own = trace.y_true == code
+            assert weights.sum(axis=1).tolist() == [weight[own].sum(), weight[~own].sum()]
+    for state, max_bins, message in (
+        (whole, 1, "max_bins = 1: it must be at least 2"),
+        (Landmark().build(3), 256, "need the statistic ranks"),
+        (Fading().build(3, ["ranks"]), 256, "only a landmark with the statistic ranks"),
+    ):
+        with pytest.raises(StreamgaugeError, match=message):
+            state.vote_bins(max_bins)
+
+
+def test_areas_of_many_classes_need_no_window() -> None:
+    n_classes, n = 120, 3_000
+    trace = voted_trace(n, n_classes, seed=1)
+    for name in ("roc_auc_ovr_macro", "pr_auc_ovr_macro"):
+        exact = value(Window(n), trace, name, n_classes)
+        margin = value(Landmark(), trace, f"{name.split('_')[0]}_auc_margin", n_classes)
+        assert abs(value(Landmark(), trace, name, n_classes) - exact) <= margin + 1e-12
 
 
 def test_measuring_many_series_at_once_keeps_their_order() -> None:
