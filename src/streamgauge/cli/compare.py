@@ -1,6 +1,5 @@
 """`streamgauge compare`."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,8 @@ from streamgauge.cli.run_options import add_run_options, finish, prepare, run
 from streamgauge.cli.watch import serve_page
 from streamgauge.errors import StreamgaugeError
 from streamgauge.reports.q_statistic import choose_loss
-from streamgauge.results import Results
-from streamgauge.significance import Comparison, compare_all, list_tests
+from streamgauge.significance import check_test, list_tests
+from streamgauge.significance.requests import compare_possible
 
 __all__ = ["command"]
 
@@ -73,21 +72,15 @@ def command(
         if len(saved.learners) < 2:
             msg = f"a comparison needs two learners; {results} has {', '.join(saved.learners) or 'none'}"
             raise StreamgaugeError(msg)
-        comparisons = _compare(saved, tests, tested, alpha)
-        return finish(saved, options, lambda: comparisons)
+        names = tuple(check_test(test, saved.n_folds).name for test in tests)
+        comparisons, reasons = compare_possible(saved, names, measure=tested, alpha=alpha)
+        if not comparisons and reasons:
+            raise StreamgaugeError("; ".join(reasons))
+        return finish(saved, options, lambda: (comparisons, reasons))
     evaluation = prepare({**options, "alpha": alpha})
     names = evaluation.check_tests(tests, measure=tested, alpha=alpha)
     if options["q_statistic"]:
         choose_loss({measure.name: measure.greater_is_better for measure in evaluation.measures})
     with serve_page(options["out"], enabled=options["watch"]) as journal:
         run_results = run(evaluation, options, journal)
-        return finish(run_results, options, lambda: _compare(run_results, names, tested, alpha))
-
-
-def _compare(results: Results, tests: Sequence[str], tested: str | None, alpha: float) -> list[Comparison]:
-    """Test all pairs of learners with each test."""
-    return [
-        comparison
-        for test in tests or (None,)
-        for comparison in compare_all(results, test=test, alpha=alpha, measure=tested)
-    ]
+        return finish(run_results, options, lambda: compare_possible(run_results, names, measure=tested, alpha=alpha))

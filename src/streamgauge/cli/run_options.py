@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from streamgauge.evaluation import Evaluation
     from streamgauge.significance import Comparison
 
+    Tested = tuple[Sequence[Comparison], Sequence[str]]
+
 __all__ = ["add_run_options", "finish", "get_exit_status", "prepare", "run"]
 
 
@@ -267,9 +269,7 @@ def _make_recorders(options: dict[str, Any]) -> list[Any]:
     return recorders
 
 
-def finish(
-    results: Results, options: dict[str, Any], compare: Callable[[], Sequence["Comparison"]] = lambda: ()
-) -> int:
+def finish(results: Results, options: dict[str, Any], compare: Callable[[], "Tested"] = lambda: ((), ())) -> int:
     """Save the results, test them, print them and write the other files; return the exit status.
 
     The results are saved first, and whatever fails afterwards does not prevent the rest: a finished run is never lost.
@@ -281,7 +281,7 @@ def finish(
     options
         The options of the command.
     compare
-        Tests the learners.
+        Tests the learners; returns the comparisons, and why others cannot be made.
     """
     failures: list[str] = []
     if options["out"]:
@@ -290,7 +290,8 @@ def finish(
     saved = options["out"] if options["out"] and not failures else None
     comparisons: Sequence[Comparison] = ()
     with _collect_failure(failures, "the learners could not be tested"):
-        comparisons = compare()
+        comparisons, reasons = compare()
+        failures += [f"not tested: {reason}" for reason in reasons]
     if options["as_json"]:
         print_json(_to_json(results, comparisons, options))
     else:

@@ -12,6 +12,7 @@ from streamgauge.records import RunData
 from streamgauge.reports.pareto import find_pareto_points
 from streamgauge.reports.series import list_series
 from streamgauge.significance import Comparison, RankedPair, Ranking
+from streamgauge.significance.requests import find_test_obstacle
 
 __all__ = [
     "describe_abstentions",
@@ -339,7 +340,13 @@ def _describe_gaps(results: RunData) -> Iterable[str]:
 
 def _describe_untested(results: RunData, comparisons: Sequence[Comparison]) -> Iterable[str]:
     if len(results.learners) > 1 and not comparisons:
-        yield "The differences were not tested for significance: use streamgauge compare."
+        reason = find_test_obstacle(results, results.pairs[0]) if results.pairs else None
+        yield f"The differences were not tested for significance: {reason or 'use streamgauge compare'}."
+    pairs = {frozenset((comparison.first, comparison.second)) for comparison in comparisons}
+    for pair in results.pairs if comparisons else ():
+        if frozenset((pair.first, pair.second)) not in pairs:
+            reason = find_test_obstacle(results, pair, comparisons[0].measure)
+            yield f"{pair.first} and {pair.second} were not tested{f': {reason}' if reason else ''}."
     tested = {comparison.measure for comparison in comparisons}
     others = [measure for measure in results.measures if measure not in tested]
     if comparisons and others:

@@ -26,7 +26,8 @@ from streamgauge.reports.rankings import build_ranking_sections
 from streamgauge.reports.sections import build_finals_section, build_verdicts_section
 from streamgauge.reports.series import list_series
 from streamgauge.reports.title import build_title, describe_run, get_part
-from streamgauge.significance import Comparison, Ranking, compare_all, rank
+from streamgauge.significance import Comparison, Ranking, rank
+from streamgauge.significance.requests import compare_possible
 from streamgauge.streams.output_files import replace_atomically
 
 __all__ = ["FORMATS", "report", "run_recommended_tests", "write_report"]
@@ -137,7 +138,7 @@ def report(
 
 
 def run_recommended_tests(results: RunData, measure: str | None = None, alpha: float = 0.05) -> tuple[Comparison, ...]:
-    """Return the recommended test of every pair of a run; empty if there are no pairs.
+    """Return the recommended test of every pair of a run; pairs that cannot be tested are left out.
 
     Examples
     --------
@@ -145,9 +146,7 @@ def run_recommended_tests(results: RunData, measure: str | None = None, alpha: f
     >>> run_recommended_tests(evaluate(SEA(n_rows=1000), NaiveBayes()))
     ()
     """
-    if not results.pairs:
-        return ()
-    return compare_all(results, measure=measure, alpha=alpha)
+    return tuple(compare_possible(results, measure=measure, alpha=alpha)[0])
 
 
 def _rank(runs: Sequence[RunData], measure: str | None, alpha: float, post_hoc: str) -> tuple[Ranking | None, str]:

@@ -7,14 +7,14 @@ from streamgauge.errors import StreamgaugeError, require_between
 from streamgauge.measures import OverTallies
 from streamgauge.measures import measure as find_measure
 from streamgauge.protocols import Measure
-from streamgauge.records import Schema
+from streamgauge.records import PairSums, RunData, Schema
 from streamgauge.records.blocks import BlockLayout
-from streamgauge.significance.compare import ACCURACY, check_test
-from streamgauge.significance.comparison import SignificanceTest
+from streamgauge.significance.compare import ACCURACY, check_test, compare
+from streamgauge.significance.comparison import Comparison, SignificanceTest
 from streamgauge.significance.fold_tests import RESAMPLING_SCHEMES
 from streamgauge.significance.two_way import check_testable
 
-__all__ = ["PlannedRun", "check_tests"]
+__all__ = ["PlannedRun", "check_tests", "compare_possible", "find_test_obstacle"]
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,61 @@ another test
         if known is not None:
             _check_measure(run, test, known)
     return tuple(dict.fromkeys(test.name for test in found)) if tests else ()
+
+
+def compare_possible(
+    results: RunData, tests: Sequence[str] = (), *, measure: str | None = None, alpha: float = 0.05
+) -> tuple[list[Comparison], list[str]]:
+    """Test every pair of learners as far as possible; return the comparisons, and why others cannot be made.
+
+    A run can be too short for a test, or a learner may never have predicted a class. Other pairs are tested all the
+    same. With one pair, or if all fail for the same reason, that is the only reason.
+
+    Parameters
+    ----------
+    results
+        The results of an evaluation.
+    tests
+        Names of tests; none for the recommended one.
+    measure, alpha
+        As for `compare`.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, Bootstrap, MajorityClass, NoChange, evaluate
+    >>> results = evaluate(SEA(n_rows=500), [MajorityClass(), NoChange()], scheme=Bootstrap(3))
+    >>> comparisons, reasons = compare_possible(results, ["two_way_t", "sign"])
+    >>> [comparison.test for comparison in comparisons], reasons[0][:36]
+    (['sign'], 'two_way_t needs at least 5 folds, or')
+    """
+    comparisons, reasons = [], {}
+    for test in tests or (None,):
+        for pair in results.pairs:
+            try:
+                outcome = compare(results, pair.first, pair.second, test=test, measure=measure, alpha=alpha)
+                comparisons.append(outcome)
+            except StreamgaugeError as error:
+                reasons.setdefault(str(error), []).append(f"{pair.first} and {pair.second}")
+    n_pairs = len(results.pairs)
+    texts = [reason if len(pairs) == n_pairs else f"{', '.join(pairs)}: {reason}" for reason, pairs in reasons.items()]
+    return comparisons, texts
+
+
+def find_test_obstacle(results: RunData, pair: PairSums, measure: str | None = None) -> str | None:
+    """Return why the recommended test of a pair cannot be run, of a measure or the default; None if it can.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, MajorityClass, NoChange, evaluate
+    >>> results = evaluate(SEA(n_rows=1000), [MajorityClass(), NoChange()])
+    >>> find_test_obstacle(results, results.pairs[0]) is None
+    True
+    """
+    try:
+        compare(results, pair.first, pair.second, measure=measure)
+    except StreamgaugeError as error:
+        return str(error)
+    return None
 
 
 def _find_measure(run: PlannedRun, name: str) -> Measure:

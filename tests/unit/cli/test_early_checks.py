@@ -183,7 +183,7 @@ def fail(*_, **__):
 
 
 def test_results_are_saved_and_printed_even_if_a_test_fails(tmp_path, monkeypatch):
-    monkeypatch.setattr(compare_command, "compare_all", fail)
+    monkeypatch.setattr(compare_command, "compare_possible", fail)
     out, error, status = invoke("compare", *PAIR, "--out", str(tmp_path / "saved"))
     assert status == 1
     assert "NaiveBayes" in out
@@ -191,6 +191,26 @@ def test_results_are_saved_and_printed_even_if_a_test_fails(tmp_path, monkeypatc
     assert f"The results are saved in {tmp_path / 'saved'}: 'streamgauge compare {tmp_path / 'saved'}'" in error
     assert sg.load(tmp_path / "saved").n_rows == 2000
     assert (tmp_path / "saved" / "report.html").is_file()
+
+
+def test_pairs_that_can_be_tested_are_tested(tmp_path):
+    run = (*FOLDS, "--learner", "MajorityClass", "--measure", "precision[0]", "--tested", "precision[0]")
+    out, error, status = invoke("compare", *run, "--out", str(tmp_path / "saved"))
+    assert status == 1
+    assert "NaiveBayes is better than NoChange" in out
+    assert "Error: not tested: NaiveBayes and MajorityClass, NoChange and MajorityClass: " in error
+    text, *_ = invoke("report", str(tmp_path / "saved"), "--measure", "precision[0]", "--format", "md")
+    assert "NaiveBayes is better than NoChange" in text
+    assert "NoChange and MajorityClass were not tested: precision\\[0\\] of MajorityClass is undefined" in text
+
+
+def test_a_run_with_too_few_folds_for_a_test_is_reported_with_the_reason(tmp_path):
+    *_, status = invoke("evaluate", *PAIR, "--scheme", "Bootstrap(2)", "--out", str(tmp_path / "saved"))
+    assert status == 0
+    text, *_ = invoke("report", str(tmp_path / "saved"), "--format", "md")
+    assert "The differences were not tested for significance: two\\_way\\_t needs at least 5 folds" in text
+    with pytest.raises(StreamgaugeError, match="two_way_t needs at least 5 folds"):
+        invoke("compare", str(tmp_path / "saved"))
 
 
 def test_results_are_saved_and_printed_even_if_the_report_fails(tmp_path, monkeypatch):
