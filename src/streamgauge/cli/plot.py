@@ -1,5 +1,6 @@
 """`streamgauge plot`: a figure of saved results."""
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-Found = dict[str, list[str]]
-"""What is printed beside a figure, by its name in JSON: lines of text."""
+Found = dict[str, list[dict[str, object]]]
+"""Values that are printed beside a figure, by their name in JSON; each has a sentence."""
 
 KINDS = {
     "curves": "Measures along the stream, with folds, seeds, drifts, alarms and hidden labels.",
@@ -106,8 +107,11 @@ def command(kind: str, results: tuple[Path, ...], *, out: Path, as_json: bool, *
       streamgauge plot confusion results/rbf --out confusion.svg --learner HoeffdingTree
       streamgauge plot ranks results/* --out ranks.pdf --post-hoc nemenyi
     """
+    from streamgauge.plots.figure import check_suffix  # noqa: PLC0415
+
     if kind not in KINDS:
         raise unknown_name(kind="kind of figure", name=kind, known=KINDS)
+    check_suffix(out)
     options["forgetting"] = list(map(to_forgetting_name, options["forgetting"]))
     runs = load_runs(results, options)
     if len(runs) > 1 and kind not in MULTI_RUN_KINDS:
@@ -117,8 +121,8 @@ def command(kind: str, results: tuple[Path, ...], *, out: Path, as_json: bool, *
     path = figure.save(out)
     if as_json:
         print_json({"figure": str(path), **found})
-    for text in found.values() if not as_json else ():
-        click.echo("\n".join(text))
+    for value in chain.from_iterable(found.values()) if not as_json else ():
+        click.echo(value["sentence"])
     print_note(f"figure: {path}")
 
 
@@ -188,7 +192,8 @@ def _draw_q_statistic(
     figure = plots.q_statistic(runs, forgettings=forgettings, **options, **size)
     (run,) = pool_runs(runs).runs.values()
     names = forgettings or run.forgettings[:1]
-    return figure, {"q_statistic": [describe_q(compute_q_curve(run, forgetting=name, **options)) for name in names]}
+    curves = [compute_q_curve(run, forgetting=name, **options) for name in names]
+    return figure, {"q_statistic": [{**curve.as_dict(), "sentence": describe_q(curve)} for curve in curves]}
 
 
 def _draw_detector_statistic(

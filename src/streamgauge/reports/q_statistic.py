@@ -51,6 +51,11 @@ class QCurve:
         """The value at the last reading; NaN if there is none."""
         return float(self.values[-1]) if len(self.values) else float("nan")
 
+    def as_dict(self) -> dict[str, object]:
+        """Return the names and the last value, None if it is undefined."""
+        names = {name: getattr(self, name) for name in ("first", "second", "measure", "forgetting")}
+        return {**names, "value": None if np.isnan(self.final) else self.final}
+
 
 def compute_q_curve(
     results: RunData,
@@ -135,16 +140,7 @@ def list_q_values(results: RunData, measure: str | None = None) -> list[dict[str
     >>> list_q_values(results)[0]["first"], round(list_q_values(results)[0]["value"], 2)
     ('bayes', -0.8)
     """
-    return [
-        {
-            "first": curve.first,
-            "second": curve.second,
-            "measure": curve.measure,
-            "forgetting": curve.forgetting,
-            "value": None if np.isnan(curve.final) else curve.final,
-        }
-        for curve in _list_curves(results, measure)
-    ]
+    return [curve.as_dict() for curve in _list_curves(results, measure)]
 
 
 def format_q_values(results: RunData, measure: str | None = None) -> str:

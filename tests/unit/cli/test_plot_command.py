@@ -72,7 +72,11 @@ def test_the_q_statistic_is_drawn_and_printed(runs, tmp_path):
     target = str(tmp_path / "q.png")
     output = json.loads(invoke("plot", "q_statistic", runs[0], "--out", target, "--json")[0])
     assert output["figure"] == target
-    assert len(output["q_statistic"]) == 1
+    (value,) = output["q_statistic"]
+    assert value["value"] == pytest.approx(np.log(losses[0] / losses[1]))
+    assert value["sentence"] == lines[0]
+    with pytest.raises(StreamgaugeError, match=r"must end in \.pdf, \.png, \.svg"):
+        invoke("plot", "q_statistic", runs[0], "--out", str(tmp_path / "q.gif"))
 
 
 def test_the_statistic_of_a_detector_is_drawn_from_recorded_predictions(runs, tmp_path):
