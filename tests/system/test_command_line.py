@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from streamgauge.names import FAMILIES, make
+from tests.support.commands import BIN
 
 RUN = ["--stream", "SEA", "--rows", "2000", "--learner", "NaiveBayes", "--learner", "MajorityClass"]
 
@@ -155,3 +156,10 @@ def test_a_sampled_folder_is_evaluated_on_its_hidden_truth(tmp_path):
     feedback = json.loads(done.stdout)["feedback"]
     assert feedback["n_hidden"] == 3 * feedback["n_revealed"]
     assert feedback["n_scored"] == [feedback["n_hidden"] + feedback["n_revealed"]]
+
+
+def test_several_detectors_read_the_same_standard_input():
+    numbers = "0\n" * 100 + "1\n" * 60
+    command = [BIN, "detect", "-", "--detector", "PageHinkley(threshold=10)", "--detector", "Cusum(threshold=10)"]
+    done = subprocess.run(command, input=numbers, capture_output=True, text=True, check=True, timeout=60)
+    assert [line.rpartition(": ")[2][:12] for line in done.stdout.splitlines()] == ["drift at row"] * 2
