@@ -29,12 +29,12 @@ class _Bound(OverTallies):
     @property
     def name(self) -> str:
         """The name in results and tables."""
-        options = [format_option(self.delta)] if self.delta != 0.05 else []
-        return self._format_name(options)
-
-    def _format_name(self, options: list[str]) -> str:
-        name = type(self).__name__.lower()
+        name, options = type(self).__name__.lower(), self._list_options()
         return f"{name}({', '.join(options)})" if options else name
+
+    def _list_options(self) -> list[str]:
+        """Return the options in the name: those that differ from their defaults."""
+        return [format_option(self.delta)] if self.delta != 0.05 else []
 
     @property
     def greater_is_better(self) -> bool:  # type: ignore[override]
@@ -80,13 +80,10 @@ class Hoeffding(_Bound):
         super().__post_init__()
         require_between("range", self.range, 0.0, inf, open_high=True)
 
-    @property
-    def name(self) -> str:
-        """The name in results and tables."""
-        options = [format_option(self.delta)] if self.delta != 0.05 else []
-        options += [f"range={format_option(self.range)}"] if self.range != 1.0 else []
-        options += ["published=True"] if self.published else []
-        return self._format_name(options)
+    def _list_options(self) -> list[str]:
+        own = [f"range={format_option(self.range)}"] if self.range != 1.0 else []
+        own += ["published=True"] if self.published else []
+        return super()._list_options() + own
 
     @property
     def unit(self) -> str:  # type: ignore[override]
