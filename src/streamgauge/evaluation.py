@@ -516,7 +516,8 @@ def evaluate(  # noqa: PLR0913
     forgetting
         How the past fades, or several ways. None for all rows; with `Holdout`, for the last test.
     measures
-        What to measure: names, measures, or plain functions of a tally or of y_true and y_pred; one or several.
+        What to measure, one or several: names, such as ``kappa_m``, ``recall[up]``, ``Hoeffding(delta=0.01)``, ``all``;
+        measures; plain functions of a tally, of y_true and y_pred, or of y_true and y_score; scorers of scikit-learn.
     detectors
         Drift detectors, or their names, that watch the errors of every learner in every fold: 1 for a scored prediction
         that was wrong. Their alarms are in the results.
