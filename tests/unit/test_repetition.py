@@ -13,6 +13,8 @@ from streamgauge import drift, labelling, schemes
 from streamgauge.backends import Threads
 from streamgauge.errors import StreamgaugeError
 from streamgauge.evaluation import Evaluation
+from streamgauge.experiments import Experiment, SampleSource, Source
+from streamgauge.experiments import run as run_experiment
 from streamgauge.forgetting import EWMA, Tumbling
 from streamgauge.learners import AdaptiveRandomForest, OzaBag
 from streamgauge.measures import Hoeffding, MinMaxAccuracy
@@ -129,6 +131,42 @@ def test_a_resumed_run_is_repeated(tmp_path):
     sg.evaluate(sg.SEA(), PAIR, n_rows=400, **options)
     results = sg.evaluate(sg.SEA(), PAIR, n_rows=1000, resume=True, **options)
     assert sg.rerun(sg.save(results, tmp_path / "saved")).same
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("store")
+    write(sg.SEA(n_rows=600), folder / "all.csv")
+    experiment = Experiment(
+        "small",
+        streams={"generated": Source("SEA(seed={seed})", rows=400), "file": Source(str(folder / "all.csv"))},
+        samples=(SampleSource("drawn", str(folder / "all.csv"), training_positives=50, labelled=0.5),),
+        learners={"tree": "HoeffdingTree(grace_period=50)", "bayes": "NaiveBayes"},
+        schemes=("Bootstrap(3)",),
+        measures=("accuracy", "Hoeffding(delta=0.01)"),
+    )
+    assert run_experiment(experiment, folder / "found", n_jobs=1).complete
+    return folder / "found"
+
+
+def test_the_runs_of_an_experiment_are_repeated_except_samples(store):
+    outcomes = {}
+    for folder in sorted((store / "runs").iterdir()):
+        name = sg.load(folder).description["stream"]["name"]
+        try:
+            outcomes[name] = sg.rerun(folder).same
+        except StreamgaugeError as error:
+            outcomes[name] = str(error).partition("its rows were a sample")[2].partition(";")[2]
+    assert outcomes == {
+        "generated": True,
+        "file": True,
+        "drawn": " run the experiment again with 'streamgauge run FILE --again'",
+    }
+
+
+def test_a_store_is_refused_with_what_to_do(store):
+    with pytest.raises(StreamgaugeError, match="store of many runs: repeat one of them"):
+        invoke("rerun", str(store))
 
 
 class Fails:

@@ -8,7 +8,8 @@ from typing import Literal, get_args
 
 from streamgauge._format.markup import Markup, join_markup, tag
 from streamgauge._format.text import count, shorten_stream_name
-from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge.errors import StreamgaugeError, require_between, unknown_name
+from streamgauge.measures import measure as find_measure
 from streamgauge.records import RunData
 from streamgauge.reports.charts import Chart, build_curve_charts
 from streamgauge.reports.document import build_document, build_ranking_document
@@ -26,7 +27,7 @@ from streamgauge.reports.rankings import build_ranking_sections
 from streamgauge.reports.sections import build_finals_section, build_verdicts_section
 from streamgauge.reports.series import list_series
 from streamgauge.reports.title import build_title, describe_run, get_part
-from streamgauge.significance import Comparison, Ranking, rank
+from streamgauge.significance import POST_HOCS, Comparison, Ranking, rank
 from streamgauge.significance.requests import compare_possible
 from streamgauge.streams.output_files import replace_atomically
 
@@ -125,6 +126,7 @@ def report(
     if len(runs) > 1 and comparisons is not None:
         msg = "comparisons are only accepted for one run; several runs are compared by the report itself"
         raise StreamgaugeError(msg)
+    _check_request(runs, measure, alpha, post_hoc)
     tests = [run_recommended_tests(run, measure, alpha) if comparisons is None else comparisons for run in runs]
     if format == "html" and len(runs) == 1:
         return page_html(runs[0], tests[0])
@@ -135,6 +137,15 @@ def report(
     parts = [build_ranking_document(ranking)] if ranking is not None else []
     parts += [build_document(run, run_tests) for run, run_tests in zip(runs, tests, strict=True)]
     return "\n".join(map(write, parts))
+
+
+def _check_request(runs: Sequence[RunData], measure: str | None, alpha: float, post_hoc: str) -> None:
+    """Raise if an option is wrong, so that what cannot be tested is a matter of the results."""
+    require_between("alpha", alpha, 0.0, 1.0, open_high=True)
+    if post_hoc not in POST_HOCS:
+        raise unknown_name(kind="post-hoc test", name=post_hoc, known=POST_HOCS)
+    if measure is not None and not all(measure in run.measures for run in runs):
+        find_measure(measure)
 
 
 def run_recommended_tests(results: RunData, measure: str | None = None, alpha: float = 0.05) -> tuple[Comparison, ...]:

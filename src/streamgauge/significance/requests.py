@@ -106,7 +106,9 @@ def compare_possible(
     >>> [comparison.test for comparison in comparisons], reasons[0][:36]
     (['sign'], 'two_way_t needs at least 5 folds, or')
     """
-    comparisons, reasons = [], {}
+    require_between("alpha", alpha, 0.0, 1.0, open_high=True)
+    comparisons: list[Comparison] = []
+    reasons: dict[str, list[str]] = {}
     for test in tests or (None,):
         for pair in results.pairs:
             try:

@@ -1,6 +1,7 @@
 """Wrong options are refused before the first row, and a finished run is never lost."""
 
 import json
+import re
 from dataclasses import dataclass
 
 import click
@@ -211,6 +212,26 @@ def test_a_run_with_too_few_folds_for_a_test_is_reported_with_the_reason(tmp_pat
     assert "The differences were not tested for significance: two\\_way\\_t needs at least 5 folds" in text
     with pytest.raises(StreamgaugeError, match="two_way_t needs at least 5 folds"):
         invoke("compare", str(tmp_path / "saved"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("report", "--measure", "kapa"), "there is no measure 'kapa'; did you mean kappa?"),
+        (("report", "--alpha", "3"), "alpha = 3.0"),
+        (("report", "--post-hoc", "nemeny"), "did you mean nemenyi"),
+        (("compare", "--tested", "kapa"), "there is no measure 'kapa'; did you mean kappa?"),
+        (("compare", "--alpha", "3"), "alpha = 3.0"),
+        (("compare", "--test", "wilcoxn"), "did you mean wilcoxon"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_wrong_options_for_saved_results_are_refused(options, message, tmp_path):
+    invoke("evaluate", *FOLDS, "--out", str(tmp_path / "saved"))
+    command, *others = options
+    with pytest.raises(StreamgaugeError, match=re.escape(message)):
+        invoke(command, str(tmp_path / "saved"), *others, "--out", str(tmp_path / "report.html"))
+    assert not (tmp_path / "report.html").exists()
 
 
 def test_results_are_saved_and_printed_even_if_the_report_fails(tmp_path, monkeypatch):

@@ -165,6 +165,14 @@ def test_what_text_cannot_hold_is_named(arguments, obstacle):
     assert obstacle in call["obstacles"][0]
 
 
+def test_a_live_stream_and_standard_input_are_named(tmp_path):
+    live = streams.GrowingFile(tmp_path / "live.csv", schema=sg.SEA().schema)
+    (obstacle,) = describe("stream", live)["obstacles"]
+    assert obstacle.startswith("stream: GrowingFile(path=")
+    assert obstacle.endswith("is a live stream, whose rows cannot be read again")
+    assert describe("stream", sg.File("-"))["obstacles"] == ["stream: standard input cannot be read again"]
+
+
 def test_numbers_that_are_no_literals_are_restored():
     call = describe("live_test", LiveTest(alpha=0.1, rope=0.0))
     assert restore_call(call)["live_test"] == LiveTest(alpha=0.1, rope=0.0)
