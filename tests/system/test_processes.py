@@ -72,9 +72,8 @@ def assert_same(one: sg.Results, other: sg.Results) -> None:
     assert one.values.tobytes() == other.values.tobytes()
     assert one.alarms == other.alarms
     assert one.failures == other.failures
-    assert one.feedback is not None
-    assert other.feedback is not None
-    assert one.feedback.n_scored.tolist() == other.feedback.n_scored.tolist()
+    assert repr(one.feedback) == repr(other.feedback)
+    assert one.verdicts == other.verdicts
     for first, second in zip(one.pairs, other.pairs, strict=True):
         assert first.sum_squared_means == second.sum_squared_means
         np.testing.assert_array_equal(first.only_first, second.only_first)
@@ -90,14 +89,31 @@ def assert_same(one: sg.Results, other: sg.Results) -> None:
             "forgetting": [sg.AdwinWindow(), sg.Fading(0.9)],
         },
         {"labelling": Delayed(120), "scheme": sg.CrossValidation(3, test="held_out"), "resources": True},
+        {"labelling": Delayed(120), "score": "labelled", "detectors": ["DDM"], "measures": ["accuracy", "kappa_m"]},
         {"scheme": Holdout(100, 30)},
         {"measures": [roc_auc_score, "accuracy"], "forgetting": [sg.Window(100), sg.Landmark()]},
         {"learners": {"river": linear_model.Perceptron(), "sklearn": SGDClassifier()}, "scheme": sg.Split(2)},
     ],
-    ids=["detectors and votes", "late labels", "holdout", "rows", "of other libraries"],
+    ids=["detectors and votes", "late labels", "scored late", "holdout", "rows", "of other libraries"],
 )
 def test_processes_change_no_bit(options):
     assert_same(run(Threads(1), **options), run(Processes(2), **options))
+
+
+class Writer(Mean):
+    """Changes the rows that it is given."""
+
+    def learn(self, x, y):  # noqa: ARG002
+        x[:] = 0.0
+
+
+@pytest.mark.parametrize("backend", [Threads(1), Threads(2), Processes(1), Processes(2)], ids=repr)
+def test_a_learner_that_writes_into_rows_changes_no_other_learner(backend):
+    alone = run(Threads(1), learners={"native": sg.NaiveBayes()})
+    with pytest.warns(FailureWarning, match="writer.*none may write into them"):
+        both = run(backend, learners={"writer": Writer(), "native": sg.NaiveBayes()})
+    np.testing.assert_array_equal(both.curve("native", "accuracy"), alone.curve("native", "accuracy"))
+    assert {failure.learner for failure in both.failures} == {"writer"}
 
 
 def test_native_cells_in_threads_beside_others_in_processes_change_no_bit():
