@@ -35,7 +35,7 @@ def catalogue(family: ModuleType, *, include_required: bool = False) -> dict[str
     --------
     >>> from streamgauge import schemes
     >>> sorted(catalogue(schemes))[:3]
-    ['Bootstrap', 'Chunks', 'CrossValidation']
+    ['BatchCrossValidation', 'Bootstrap', 'Chunks']
     """
     objects = {name: getattr(family, name) for name in family.__all__}
     values = {name: thing for name, thing in objects.items() if isinstance(thing, type) and is_dataclass(thing)}

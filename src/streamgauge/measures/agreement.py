@@ -77,6 +77,8 @@ def kappa_m_all(tallies: Tallies) -> Column:
     Like `kappa_m`, and over the same rows, but the majority class forgets no label: over a window, the baseline may be
     the majority of a concept that has passed. Equal to `kappa_m` if nothing is forgotten.
 
+    NaN where `kappa_m` is, with this baseline.
+
     Examples
     --------
     >>> from streamgauge.records import Tally
