@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import streamgauge as sg
+from streamgauge.measures import find_measures
 from streamgauge.names import FAMILIES, make
 from tests.support.commands import BIN
 
@@ -30,7 +32,7 @@ def test_evaluate_writes_results_and_report(tmp_path):
     done = streamgauge("evaluate", *RUN, "--out", str(tmp_path / "run"), "--scheme", "Bootstrap(3)")
     assert done.returncode == 0, done.stderr
     names = {path.name for path in (tmp_path / "run").iterdir()}
-    tables = {"confusions", "differences", "labels", "readings", "resources"}
+    tables = {"blocks", "confusions", "differences", "labels", "readings", "resources"}
     assert names == {*(f"{table}.parquet" for table in tables), "manifest.json", "report.html", "journal"}
     again = streamgauge("compare", str(tmp_path / "run"), "--test", "wilcoxon", "--json")
     assert again.returncode == 0, again.stderr
@@ -54,14 +56,18 @@ def test_json_is_json():
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 def test_everything_listed_can_be_made(family):
     listed = json.loads(streamgauge("list", family, "--json").stdout)
-    known = FAMILIES[family]()
-    assert {row["name"] for row in listed} == set(known)
-    if family != "measures":
-        for row in (row for row in listed if not row["needs"]):
-            values = {name: tuple(v) if isinstance(v, list) else v for name, v in row["options"].items()}
-            texts = {name: v["object"] if isinstance(v, dict) else repr(v) for name, v in values.items()}
-            options = ", ".join(f"{name}={text}" for name, text in texts.items())
-            make(family, f"{row['name']}({options})", FAMILIES[family]())
+    names = {row["name"] for row in listed}
+    if family == "measures":
+        assert set(FAMILIES[family]()) < names
+        texts = [row["name"].replace("CLASS", "1").replace("BETA", "2") for row in listed if not row["needs"]]
+        assert all(find_measures(text, sg.SEA()) for text in texts)
+        return
+    assert names == set(FAMILIES[family]())
+    for row in (row for row in listed if not row["needs"]):
+        values = {name: tuple(v) if isinstance(v, list) else v for name, v in row["options"].items()}
+        texts = {name: v["object"] if isinstance(v, dict) else repr(v) for name, v in values.items()}
+        options = ", ".join(f"{name}={text}" for name, text in texts.items())
+        make(family, f"{row['name']}({options})", FAMILIES[family]())
 
 
 @pytest.mark.parametrize(
