@@ -176,10 +176,9 @@ class Cell:
         states: Sequence[ForgettingState],
         meter: Meter | None,
         detectors: Mapping[str, DetectorSpec],
-        n_forgettings: int,
     ) -> None:
         self.name, self.fold, self.meter = name, fold, meter
-        self._learner, self._states, self._n_forgettings = learner, states, n_forgettings
+        self._learner, self._states, self._n_forgettings = learner, states, len(fold.majority_hits)
         self._blocks = next((state for state in states if isinstance(state, BlockState)), None)
         self.failure: Failure | None = None
         self.predicted_from = NEVER
@@ -321,8 +320,8 @@ class Cell:
             parts = {} if self.failure is not None else {"learner": save_part(self._learner, self.name)}
         parts |= {name: save_part(part, name) for name, part in self._parts.items()}
         failure = None if self.failure is None else (self.failure.row, self.failure.error)
-        facts = {"pickled": sorted(pickled), "failure": failure, "parts": list(parts)}
-        facts |= {"predicted_from": self.predicted_from}
+        facts: dict[str, Any] = {"pickled": sorted(pickled), "failure": failure, "parts": list(parts)}
+        facts["predicted_from"] = self.predicted_from
         return pack("cell", facts, list(parts.values()))
 
     def load(self, state: bytes, *, trusted: bool = True) -> None:
@@ -406,8 +405,7 @@ class CellGroup:
         learner = spec.build(run_spec.schema, fold_seed(run_spec.seed, fold.number, spec.seed))
         clock = time.process_time_ns if run_spec.clock == "process" else time.thread_time_ns
         meter = Meter(learner, n_classes, clock, run_spec.time_budget) if run_spec.metered else None
-        n_forgettings = len(run_spec.forgettings)
-        return Cell(name, learner, fold, self._build_states(), meter, run_spec.detectors, n_forgettings)
+        return Cell(name, learner, fold, self._build_states(), meter, run_spec.detectors)
 
     def run(self, plan: BatchPlan, run_tasks: TaskRunner = run_serially) -> BatchResult:
         """Run a plan in all cells, and measure at its reading rows."""

@@ -214,8 +214,8 @@ class HeldColumns:
         _, columns = unpack_columns("held", state)
         self._buffers = {}
         for name, slots in columns.items():
-            self._buffers[name] = buffer = DelayBuffer(0 if slots is None else slots.dtype.type(0))
-            buffer.slots = slots
+            buffer: DelayBuffer[Any] = DelayBuffer(0 if slots is None else slots.dtype.type(0))
+            buffer.slots, self._buffers[name] = slots, buffer
 
 
 class _WaitingRows:

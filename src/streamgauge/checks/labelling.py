@@ -48,6 +48,7 @@ def check_labelling(labelling: Labelling, *, n_rows: int = 600, seed: int = 1) -
     _require(len(whole) == n_rows, labelling, "rows are lost")
     check_scheme(Prequential(), labelling, n_rows=n_rows, seed=seed)
     check_scheme(Prequential(), labelling, score="last", n_rows=n_rows, seed=seed)
+    check_scheme(Prequential(), labelling, score="labelled", n_rows=n_rows, seed=seed)
     check_scheme(Chunks(50), labelling, n_rows=n_rows, seed=seed)
 
 

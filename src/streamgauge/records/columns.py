@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -55,10 +55,12 @@ class SharedColumn(cached_property[T]):
     False
     """
 
-    def __get__(self, record: Any, owner: type[Any] | None = None) -> Any:  # type: ignore[override]  # noqa: ANN401
-        """Compute the column when it is first read."""
-        if record is None:
-            return self
-        column = protect(super().__get__(record, owner))
-        vars(record)[self.attrname] = column  # found there from now on, without a call
-        return column
+    if not TYPE_CHECKING:  # for which it is a cached property like any other
+
+        def __get__(self, record: object, owner: type | None = None) -> Any:  # noqa: ANN401
+            """Compute the column when it is first read."""
+            if record is None:
+                return self
+            column = protect(super().__get__(record, owner))
+            vars(record)[self.attrname] = column  # found there from now on, without a call
+            return column
