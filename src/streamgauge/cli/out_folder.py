@@ -10,7 +10,7 @@ from streamgauge.cli.output import print_note
 from streamgauge.errors import StreamgaugeError
 from streamgauge.results import Results, check_table_name
 
-__all__ = ["FileStamps", "check_folders", "check_output_files", "find_earlier_files", "save_into"]
+__all__ = ["FileStamps", "check_folders", "check_output_files", "find_earlier_files", "require_folder", "save_into"]
 
 FileStamps = dict[Path, tuple[int, int]]
 """Inode and modification time of files, which change when a file is rewritten."""
@@ -33,15 +33,25 @@ def check_folders(options: dict[str, Any], results: Path | None = None) -> FileS
         Folder that the results were loaded from; if it is that of --out, no earlier file is removed.
     """
     for name in ("out", "checkpoint"):
-        if options[name] is not None and options[name].exists() and not options[name].is_dir():
-            msg = f"--{name} {options[name]} is a file; it must be a folder"
-            raise StreamgaugeError(msg)
+        require_folder(name, options[name])
     if options["resume"]:
         _check_resume(options["checkpoint"])
     out = options["out"]
     if out is None or (results is not None and results.resolve() == out.resolve()):
         return None
     return find_earlier_files(out)
+
+
+def require_folder(option: str, path: Path | None) -> None:
+    """Raise if the folder that an option names is a file.
+
+    Examples
+    --------
+    >>> require_folder("out", Path("no such folder"))
+    """
+    if path is not None and path.exists() and not path.is_dir():
+        msg = f"--{option} {path} is a file; it must be a folder"
+        raise StreamgaugeError(msg)
 
 
 def check_output_files(options: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from streamgauge.cli.names import complete_names
+from streamgauge.cli.out_folder import require_folder
 from streamgauge.cli.output import (
     RUN_FAILED,
     STOPPED,
@@ -89,6 +90,7 @@ def command(  # noqa: PLR0913
     if near is not None:
         msg = f"there is no file {path}; did you mean --ready {near}?"
         raise StreamgaugeError(msg)
+    require_folder("out", out)
     experiment = read(path, rows=rows)
     folder = out or read_out_folder(path) or Path("results") / experiment.name
     if check:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamgauge.cli.input_options import add_optional_input_options, open_input, parse_column
+from streamgauge.cli.out_folder import require_folder
 from streamgauge.cli.output import add_output_options, make_console, print_json
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import StreamgaugeError, require_between
 
 if TYPE_CHECKING:
     from streamgauge.streams import Balance, Distribution
@@ -61,6 +62,9 @@ def command(*, out: Path, recipe: Path | None, as_json: bool, **options: Any) ->
     """
     from streamgauge.streams import repeat, sample  # noqa: PLC0415
 
+    require_folder("out", out)
+    require_folder("index", options["index"])
+    require_between("labelled", options["labelled"], 0.0, 1.0, open_low=False)
     source = options.pop("source")
     if recipe is not None:
         drawn = repeat(recipe, out, source=source)

@@ -106,6 +106,11 @@ WRONG = [
     (("detect", "--stream", "Counting", "--learner", "NaiveBayes", "--drift", "5000"), "there is a drift at row 5000"),
     (("detect", "--stream", "Counting", "--column", "price"), "there is no column 'price'"),
     (("detect", "--stream", "Counting", "--learner", "NaiveBayes", "--detector", "DDM(2)(3)"), "cannot read"),
+    (("sample", "FILE", "--out", "FILE"), "--out FILE is a file; it must be a folder"),
+    (("sample", "FILE", "--out", "drawn", "--index", "FILE"), "--index FILE is a file; it must be a folder"),
+    (("sample", "FILE", "--out", "drawn", "--labelled", "2"), "labelled = 2.0"),
+    (("run", "--ready", "quick", "--out", "FILE"), "--out FILE is a file; it must be a folder"),
+    (("run", "--ready", "quick", "--jobs", "0", "--out", "drawn"), "n_jobs = 0"),
 ]
 
 
