@@ -42,7 +42,7 @@ def check_scheme(
     >>> check_scheme(Prequential(), n_rows=500)
     """
     stream = make_noise(labelling, n_rows, seed)
-    options: dict[str, Any] = {"scheme": scheme, "labelling": labelling, "score": score}
+    options: dict[str, Any] = {"scheme": scheme, "labelling": labelling, "score": score, "score_unlabelled_start": True}
     options |= {"every": max(1, n_rows // 3), "seed": seed, "resources": False, "backend": Threads(1)}
     title = f"{scheme!r} with {labelling!r}, scoring {score}"
     expected: tuple[list[Any], bytes, str] | None = None

@@ -147,6 +147,10 @@ def test_learners_that_come_trained_are_scored_from_the_first_row():
     trained = PretrainedModel(sg.NaiveBayes(), on=past)
     results = sg.evaluate(stream, trained, labelling=Delayed(1000))
     assert (results.feedback.n_scored.tolist(), results.feedback.n_left_out) == ([N], 0)
+    own = Constant(0)
+    own.trained = True
+    results = sg.evaluate(stream, own, labelling=Delayed(1000))
+    assert (results.feedback.n_scored.tolist(), results.feedback.n_left_out) == ([N], 0)
     both = sg.evaluate(stream, {"trained": trained, "new": sg.NaiveBayes()}, labelling=Delayed(1000))
     assert both.feedback.n_left_out == 1001  # they are compared on the same rows
 

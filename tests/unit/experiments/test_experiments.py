@@ -177,6 +177,7 @@ FAULTS = [
     ('name = "small"\nforgettings = ["Windowed(100)"]', "did you mean Window?", 1),
     ('name = "small"\ndetectors = ["DDMM"]', "did you mean", 1),
     ('name = "small"\nresources = 1', "true or false", 1),
+    ('name = "small"\nscore_unlabelled_start = "yes"', "true or false", 1),
     ('sea = "SAE(seed={seed})"', "did you mean SEA?"),
     ('sea = "electrcity"', "did you mean electricity?"),
     ('sea = "rows.csv"', "there is no file"),
@@ -220,6 +221,17 @@ def test_what_is_not_toml_is_reported_with_its_line(tmp_path):
 def test_an_endless_stream_needs_rows(tmp_path):
     with pytest.raises(StreamgaugeError, match=r"experiment.toml:1: SEA never ends"):
         read(written(tmp_path, 'streams = ["SEA"]\nlearners = ["NoChange"]'))
+
+
+def test_rows_before_the_first_late_label_are_scored_if_the_file_says_so(tmp_path):
+    late = {"measures": 'measures = ["accuracy"]\nlabellings = ["Delayed(400)"]', "seeds": "seeds = [1]"}
+    # The label of row 0 comes 400 rows late, and no fold learns row 0, so rows 0 to 401 are left out.
+    for option, n_scored in (("", 598), ("score_unlabelled_start = true\n", 1000)):
+        folder = tmp_path / str(n_scored)
+        experiment = changed(tmp_path, **late, rows=f"{option}rows = 1_000")
+        run(experiment, folder, n_jobs=1)
+        counts = [results.feedback.n_scored.tolist() for results in Store(folder).results() if results.feedback]
+        assert counts == [[n_scored, n_scored]] * 2
 
 
 def test_what_is_finished_is_not_run_again(tmp_path):

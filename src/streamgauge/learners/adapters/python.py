@@ -74,6 +74,11 @@ class PythonLearner:
         """Whether the object has no attribute for a seed."""
         return not (_list_seed_attributes(self.learner) or hasattr(self.learner, "fresh"))
 
+    @property
+    def trained(self) -> bool:
+        """Whether the object says that it can predict before it has learnt a row."""
+        return bool(getattr(self.learner, "trained", False))
+
     def build(self, schema: Schema, seed: int) -> Learner:
         """Return a learner with a seeded copy of the object."""
         if hasattr(self.learner, "fresh"):
