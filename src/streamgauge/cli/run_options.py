@@ -311,7 +311,7 @@ def finish(results: Results, options: dict[str, Any], compare: Callable[[], "Tes
     if failures and saved:
         hint = f"'streamgauge compare {saved}' tests them, 'streamgauge report {saved}' writes a report"
         click.echo(f"The results are saved in {saved}: {hint}.", err=True)
-    return RUN_FAILED if failures else get_exit_status(results)
+    return get_exit_status(results) or (RUN_FAILED if failures else 0)
 
 
 def _print_details(results: Results, options: dict[str, Any]) -> None:
@@ -381,7 +381,12 @@ def _to_json(results: Results, comparisons: Sequence[Any], options: dict[str, An
         **build_manifest(results),
         "final": final,
         "comparisons": [
-            {**asdict(comparison), "better": comparison.better, "sentence": comparison.sentence}
+            {
+                **asdict(comparison),
+                "better": comparison.better,
+                "question": comparison.question,
+                "sentence": comparison.sentence,
+            }
             for comparison in comparisons
         ],
         **({"confusion": list_confusions(results)} if options.get("confusion") else {}),

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 import pytest
@@ -10,6 +10,7 @@ import pytest
 import streamgauge as sg
 from streamgauge import names
 from streamgauge.cli import compare as compare_command
+from streamgauge.cli.run_options import finish
 from streamgauge.errors import StreamgaugeError
 from streamgauge.evaluation import evaluate
 from streamgauge.experiments import Experiment, Source
@@ -246,6 +247,15 @@ def test_results_are_saved_and_printed_even_if_the_report_fails(tmp_path, monkey
     assert "NaiveBayes" in out
     assert "Error: the report could not be written: the sky fell" in error
     assert sg.load(tmp_path / "saved").n_rows == 2000
+
+
+def test_a_stopped_run_that_cannot_be_tested_counts_as_stopped(capsys):
+    results = evaluate(sg.SEA(n_rows=100), [sg.NaiveBayes(), sg.NoChange()])
+    stopped = replace(results, complete=False, description={**results.description, "ended_by": "interrupt"})
+    options = {"out": None, "table": None, "report": None, "as_json": False}
+    assert finish(stopped, options, fail) == 130
+    assert "the sky fell" in capsys.readouterr().err
+    assert finish(results, options, fail) == 1
 
 
 def test_results_are_printed_even_if_they_cannot_be_saved(tmp_path, monkeypatch):
