@@ -31,7 +31,7 @@ struct Forgetting {
 impl Forgetting {
     /// Adds rows; returns the tallies after each of the ascending reading rows: confusion [s, c, c], abstained [s, c],
     /// hits of the majority class and of no change by true class [s, 2, c], widths [s], the sums of the requested
-    /// statistics [s, n], and areas under ROC curves, ties and average precisions [s, 3, c, c].
+    /// statistics [s, n], and areas under ROC curves, their margins, average precisions and their margins [s, 4, c, c].
     #[pyo3(signature = (y_true, y_pred, majority_hit, no_change_hit, weight, reading_rows, votes = None, time = None))]
     fn update(
         &mut self,
@@ -54,21 +54,48 @@ impl Forgetting {
             votes: votes.as_ref().map(|votes| read_table("votes", votes)).transpose()?,
             time: read_optional_column("time", time.as_ref())?,
         };
-        // A negative row becomes one far beyond the end, which the kernel refuses.
-        let reading_rows: Vec<usize> =
-            read_column("reading_rows", &reading_rows)?.iter().map(|&row| row as usize).collect();
+        let reading_rows = read_rows(&reading_rows)?;
         let kernel = &mut self.kernel;
         let tallies = run_kernel(py, || kernel.update(&columns, &reading_rows))?;
-        let (s, c, statistics) = (reading_rows.len(), tallies.n_classes, self.kernel.layout().statistics());
-        let ranks = statistics.ranks.then(|| reshape((s, 3, c, c), tallies.ranks)).transpose()?;
-        Ok((
-            reshape((s, c, c), tallies.confusion)?.into_pyarray(py).unbind(),
-            reshape((s, c), tallies.abstained)?.into_pyarray(py).unbind(),
-            reshape((s, 2, c), tallies.hits)?.into_pyarray(py).unbind(),
-            tallies.widths.into_pyarray(py).unbind(),
-            reshape((s, statistics.n_sums()), tallies.sums)?.into_pyarray(py).unbind(),
-            ranks.map(|ranks| ranks.into_pyarray(py).unbind()),
-        ))
+        self.to_arrays(py, reading_rows.len(), tallies)
+    }
+
+    /// Adds rows as [`Forgetting::update`] does; also returns the used bins of votes, as [`Forgetting::vote_bins`] does,
+    /// at the reading rows that are `binned`. Areas are NaN at those that are not `ranked`.
+    #[pyo3(signature = (y_true, y_pred, majority_hit, no_change_hit, weight, reading_rows, votes, ranked, binned, max_bins))]
+    fn update_with_bins(
+        &mut self,
+        py: Python<'_>,
+        y_true: PyReadonlyArray1<'_, i32>,
+        y_pred: PyReadonlyArray1<'_, i32>,
+        majority_hit: PyReadonlyArray1<'_, bool>,
+        no_change_hit: PyReadonlyArray1<'_, bool>,
+        weight: Option<PyReadonlyArray1<'_, f64>>,
+        reading_rows: PyReadonlyArray1<'_, i64>,
+        votes: PyReadonlyArray2<'_, f64>,
+        ranked: PyReadonlyArray1<'_, bool>,
+        binned: PyReadonlyArray1<'_, bool>,
+        max_bins: usize,
+    ) -> PyResult<(Tallies, Vec<Vec<ClassBins>>)> {
+        let columns = Columns {
+            y_true: read_column("y_true", &y_true)?,
+            y_pred: read_column("y_pred", &y_pred)?,
+            majority_hit: read_column("majority_hit", &majority_hit)?,
+            no_change_hit: read_column("no_change_hit", &no_change_hit)?,
+            weight: read_optional_column("weight", weight.as_ref())?,
+            votes: Some(read_table("votes", &votes)?),
+            time: None,
+        };
+        let reading_rows = read_rows(&reading_rows)?;
+        let request = kernels::BinRequest {
+            ranked: read_column("ranked", &ranked)?,
+            binned: read_column("binned", &binned)?,
+            max_bins,
+        };
+        let kernel = &mut self.kernel;
+        let (tallies, bins) = run_kernel(py, || kernel.update_with_bins(&columns, &reading_rows, Some(&request)))?;
+        let bins = bins.into_iter().map(|classes| bins_to_arrays(py, classes)).collect::<PyResult<_>>()?;
+        Ok((self.to_arrays(py, reading_rows.len(), tallies)?, bins))
     }
 
     /// Returns for each class voted for, after the fewest halvings that leave at most `max_bins`: the number of halvings,
@@ -77,13 +104,7 @@ impl Forgetting {
     fn vote_bins(&self, py: Python<'_>, max_bins: usize) -> PyResult<Vec<ClassBins>> {
         let kernel = &self.kernel;
         let classes = run_kernel(py, || kernel.vote_bins(max_bins))?;
-        let to_arrays = |mut used: kernels::UsedBins| {
-            let m = used.index.len();
-            used.own.append(&mut used.others);
-            let weights = to_table(py, "weights", used.own, (2, m))?;
-            Ok((used.level, used.index.into_pyarray(py).unbind(), weights))
-        };
-        classes.into_iter().map(to_arrays).collect()
+        bins_to_arrays(py, classes)
     }
 
     /// Returns the memory it uses in bytes.
@@ -102,6 +123,36 @@ impl Forgetting {
         let kernel = &mut self.kernel;
         run_kernel(py, || kernel.load(state))
     }
+}
+
+impl Forgetting {
+    fn to_arrays(&self, py: Python<'_>, s: usize, tallies: kernels::Tallies) -> PyResult<Tallies> {
+        let (c, statistics) = (tallies.n_classes, self.kernel.layout().statistics());
+        let ranks = statistics.ranks.then(|| reshape((s, 4, c, c), tallies.ranks)).transpose()?;
+        Ok((
+            reshape((s, c, c), tallies.confusion)?.into_pyarray(py).unbind(),
+            reshape((s, c), tallies.abstained)?.into_pyarray(py).unbind(),
+            reshape((s, 2, c), tallies.hits)?.into_pyarray(py).unbind(),
+            tallies.widths.into_pyarray(py).unbind(),
+            reshape((s, statistics.n_sums()), tallies.sums)?.into_pyarray(py).unbind(),
+            ranks.map(|ranks| ranks.into_pyarray(py).unbind()),
+        ))
+    }
+}
+
+fn bins_to_arrays(py: Python<'_>, classes: Vec<kernels::UsedBins>) -> PyResult<Vec<ClassBins>> {
+    let to_arrays = |mut used: kernels::UsedBins| {
+        let m = used.index.len();
+        used.own.append(&mut used.others);
+        let weights = to_table(py, "weights", used.own, (2, m))?;
+        Ok((used.level, used.index.into_pyarray(py).unbind(), weights))
+    };
+    classes.into_iter().map(to_arrays).collect()
+}
+
+/// Reads reading rows; a negative one becomes one far beyond the end, which the kernel refuses.
+fn read_rows(rows: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<usize>> {
+    Ok(read_column("reading_rows", rows)?.iter().map(|&row| row as usize).collect())
 }
 
 fn reshape<D: Dimension>(

@@ -2,15 +2,16 @@
 
 A forgetting is a frozen value; the state of a cell is built from it. All measures are computed from the same tally, so
 they cover the same rows. Areas under curves (AUC) need more than sums: windows (`Window`, `TimeWindow`, `Tumbling`)
-keep the votes of their rows if an area is measured, and are exact; the others keep the votes in fine bins, in constant
-memory, and rows in the same bin count as tied.
+keep the votes of their rows if an area is measured, and are exact; the others keep the votes in sparse bins, in bounded
+memory, which are exact until they are thousands: see `streamgauge.measures.areas`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import ceil, inf, log
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from streamgauge.forgetting.chunk_fading import ChunkFading
 from streamgauge.forgetting.kept_rows import RowKeeper
 from streamgauge.forgetting.moa_counting import MoaCounting
 from streamgauge.records import Tallies, Trace, sum_classes
+from streamgauge.records.blocks import VoteBins
 
 __all__ = [
     "EWMA",
@@ -59,21 +61,30 @@ class NativeForgetting:
 
     def update(self, trace: Trace, reading_rows: Sequence[int]) -> Tallies:
         """Add a trace; return the tally before each of the reading rows (ascending positions in the stream)."""
-        counts = trace.count_before(np.asarray(reading_rows, dtype=np.int64))
-        try:
-            confusion, abstained, hits, widths, sums, ranks = self._kernel.update(
-                np.ascontiguousarray(trace.y_true, dtype=np.int32),
-                np.ascontiguousarray(trace.y_pred, dtype=np.int32),
-                np.ascontiguousarray(trace.majority_hit, dtype=np.bool_),
-                np.ascontiguousarray(trace.no_change_hit, dtype=np.bool_),
-                _as_contiguous(trace.weight),
-                counts,
-                _as_contiguous(trace.votes),
-                _as_contiguous(trace.time),
+        with _convert_errors(trace):
+            return self._make_tallies(
+                self._kernel.update(*_read_columns(trace, reading_rows), _as_contiguous(trace.time))
             )
-        except ValueError as error:
-            msg = f"in a trace of {len(trace)} rows: {error}"
-            raise StreamgaugeError(msg) from None
+
+    def update_with_bins(
+        self,
+        trace: Trace,
+        reading_rows: Sequence[int],
+        ranked: NDArray[np.bool_],
+        binned: NDArray[np.bool_],
+        max_bins: int,
+    ) -> tuple[Tallies, list[list[VoteBins]]]:
+        """Add a trace; also return the bins of votes, as `vote_bins` does, at those reading rows that are `binned`.
+
+        How votes rank rows is NaN at the reading rows that are not `ranked`, which saves time.
+        """
+        with _convert_errors(trace):
+            columns = _read_columns(trace, reading_rows)
+            tallies, bins = self._kernel.update_with_bins(*columns, ranked, binned, max_bins)
+        return self._make_tallies(tallies), bins
+
+    def _make_tallies(self, columns: tuple[Any, ...]) -> Tallies:
+        confusion, abstained, hits, widths, sums, ranks = columns
         baselines = sum_classes(hits)
         of_all = {"majority_all_hits": baselines[:, 0]} if "majority_all_hits" in self._statistics else {}
         return Tallies(
@@ -99,7 +110,7 @@ class NativeForgetting:
             columns["calibration"] = sums[:, index:].reshape(len(sums), 3, N_BINS)
         return columns
 
-    def vote_bins(self, max_bins: int) -> list[tuple[int, NDArray[np.int64], NDArray[np.float64]]]:
+    def vote_bins(self, max_bins: int) -> list[VoteBins]:
         """Return the used bins of the votes for each class, at most `max_bins` (2 or more); only for `Landmark`.
 
         A bin is an interval of shares of the votes. An entry has the level, the indexes of the bins in ascending order
@@ -143,6 +154,28 @@ State = NativeForgetting | MoaCounting | RowKeeper | ChunkFading | AllLabelsTall
 
 NOT_SUMMED = {"rows", "majority_all_hits"}
 """The statistics that the kernels do not keep."""
+
+
+def _read_columns(trace: Trace, reading_rows: Sequence[int]) -> tuple[Any, ...]:
+    """Return the columns of a trace as native code wants them, and how many of its rows are before each reading row."""
+    return (
+        np.ascontiguousarray(trace.y_true, dtype=np.int32),
+        np.ascontiguousarray(trace.y_pred, dtype=np.int32),
+        np.ascontiguousarray(trace.majority_hit, dtype=np.bool_),
+        np.ascontiguousarray(trace.no_change_hit, dtype=np.bool_),
+        _as_contiguous(trace.weight),
+        trace.count_before(np.asarray(reading_rows, dtype=np.int64)),
+        _as_contiguous(trace.votes),
+    )
+
+
+@contextmanager
+def _convert_errors(trace: Trace) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        msg = f"in a trace of {len(trace)} rows: {error}"
+        raise StreamgaugeError(msg) from None
 
 
 class ForgettingBase(ABC):

@@ -1,9 +1,12 @@
 """Areas under curves: how well votes rank the rows of one class before those of others.
 
 They are exact over `Window`, `TimeWindow` and `Tumbling`, which keep the votes of their rows. The other forgettings
-keep the votes in bins that halve towards 0 and 1, with 16 bins per halving (fewer from 23 classes on, so that a state
-stays below 8 MB; more than 90 classes are refused): rows of two classes in the same bin count as tied.
-`roc_auc_margin` is the greatest error that this can cause.
+keep the votes in sparse bins, with a sum for each true class that occurs in them. A bin is a single number as long as
+the sums of each class voted for are few (4,096 of two classes, 12,288 of six; a quarter in each bucket of
+`AdwinWindow`). So areas are exact for some thousand rows, and without limit for votes of few values. Beyond,
+neighbouring bins are joined, as often as needed; they stay narrow near 0 and 1. The rows of a joined bin count as tied
+in ROC curves, and as well mixed in precision-recall curves. `roc_auc_margin` and `pr_auc_margin` are the greatest errors
+that this can cause.
 """
 
 from collections.abc import Iterable
@@ -18,6 +21,7 @@ from streamgauge.records import Tallies
 __all__ = [
     "AREAS",
     "AreaOfClass",
+    "pr_auc_margin",
     "pr_auc_ovo_macro",
     "pr_auc_ovr_macro",
     "pr_auc_ovr_weighted",
@@ -27,7 +31,7 @@ __all__ = [
     "roc_auc_ovr_weighted",
 ]
 
-ROC, TIED, PRECISION = 0, 1, 2
+ROC, ROC_MARGIN, PRECISION, PRECISION_MARGIN = range(4)
 AREAS = {"roc_auc": ROC, "pr_auc": PRECISION}
 """The areas of one class, with their index in the statistic "ranks"."""
 
@@ -45,7 +49,7 @@ def roc_auc_ovr_macro(tallies: Tallies) -> Column:
     Examples
     --------
     >>> from streamgauge.records import Tally
-    >>> ranks = np.array([[[0.75, 0.75], [0.75, 0.75]], np.zeros((2, 2)), np.ones((2, 2))])
+    >>> ranks = np.array([[[0.75, 0.75], [0.75, 0.75]], np.zeros((2, 2)), np.ones((2, 2)), np.zeros((2, 2))])
     >>> roc_auc_ovr_macro(Tally(np.eye(2), np.zeros(2), 0.0, 0.0, 2, ranks=ranks))
     0.75
     """
@@ -61,7 +65,7 @@ def roc_auc_ovr_weighted(tallies: Tallies) -> Column:
     Examples
     --------
     >>> from streamgauge.records import Tally
-    >>> ranks = np.array([[[0.5, 0.5], [1.0, 1.0]], np.zeros((2, 2)), np.ones((2, 2))])
+    >>> ranks = np.array([[[0.5, 0.5], [1.0, 1.0]], np.zeros((2, 2)), np.ones((2, 2)), np.zeros((2, 2))])
     >>> roc_auc_ovr_weighted(Tally(np.diag([1.0, 3.0]), np.zeros(2), 0.0, 0.0, 4, ranks=ranks))
     0.875
     """
@@ -79,7 +83,7 @@ def roc_auc_ovo_macro(tallies: Tallies) -> Column:
     Examples
     --------
     >>> from streamgauge.records import Tally
-    >>> ranks = np.array([[[0.9, 0.8], [0.6, 0.9]], np.zeros((2, 2)), np.ones((2, 2))])
+    >>> ranks = np.array([[[0.9, 0.8], [0.6, 0.9]], np.zeros((2, 2)), np.ones((2, 2)), np.zeros((2, 2))])
     >>> roc_auc_ovo_macro(Tally(np.eye(2), np.zeros(2), 0.0, 0.0, 2, ranks=ranks))
     0.7
 
@@ -103,7 +107,7 @@ def pr_auc_ovr_macro(tallies: Tallies) -> Column:
     Examples
     --------
     >>> from streamgauge.records import Tally
-    >>> ranks = np.array([np.ones((2, 2)), np.zeros((2, 2)), [[0.5, 0.5], [0.7, 0.7]]])
+    >>> ranks = np.array([np.ones((2, 2)), np.zeros((2, 2)), [[0.5, 0.5], [0.7, 0.7]], np.zeros((2, 2))])
     >>> round(pr_auc_ovr_macro(Tally(np.eye(2), np.zeros(2), 0.0, 0.0, 2, ranks=ranks)), 4)
     0.6
     """
@@ -119,7 +123,7 @@ def pr_auc_ovr_weighted(tallies: Tallies) -> Column:
     Examples
     --------
     >>> from streamgauge.records import Tally
-    >>> ranks = np.array([np.ones((2, 2)), np.zeros((2, 2)), [[0.5, 0.5], [1.0, 1.0]]])
+    >>> ranks = np.array([np.ones((2, 2)), np.zeros((2, 2)), [[0.5, 0.5], [1.0, 1.0]], np.zeros((2, 2))])
     >>> pr_auc_ovr_weighted(Tally(np.diag([1.0, 3.0]), np.zeros(2), 0.0, 0.0, 4, ranks=ranks))
     0.875
     """
@@ -135,7 +139,7 @@ def pr_auc_ovo_macro(tallies: Tallies) -> Column:
     Examples
     --------
     >>> from streamgauge.records import Tally
-    >>> ranks = np.array([np.ones((2, 2)), np.zeros((2, 2)), [[0.9, 0.8], [0.6, 0.9]]])
+    >>> ranks = np.array([np.ones((2, 2)), np.zeros((2, 2)), [[0.9, 0.8], [0.6, 0.9]], np.zeros((2, 2))])
     >>> pr_auc_ovo_macro(Tally(np.eye(2), np.zeros(2), 0.0, 0.0, 2, ranks=ranks))
     0.7
     """
@@ -144,23 +148,44 @@ def pr_auc_ovo_macro(tallies: Tallies) -> Column:
 
 @over_tallies(greater_is_better=False, statistics=("ranks",))
 def roc_auc_margin(tallies: Tallies) -> Column:
-    """Greatest possible error of the areas under ROC curves due to ties: half the share of tied pairs of rows.
+    """Greatest possible error of the areas under ROC curves because votes are kept in bins.
 
-    It is the maximum over the classes and pairs of classes. Over windows, which are exact, ties are equal votes; with
-    other forgettings also votes in the same bin.
+    The pairs of rows in one bin count half, and may all be in the right order, or all in the wrong one. It is the
+    maximum over the classes and pairs of classes, so that it holds for every average. 0 over windows, which are exact,
+    and while every bin is a single number.
 
     NaN if fewer than two classes occur.
 
     Examples
     --------
     >>> from streamgauge.records import Tally
-    >>> ranks = np.array([np.ones((2, 2)), [[0.01, 0.01], [0.03, 0.02]], np.ones((2, 2))])
+    >>> margins = [[0.005, 0.005], [0.015, 0.01]]
+    >>> ranks = np.array([np.ones((2, 2)), margins, np.ones((2, 2)), np.zeros((2, 2))])
     >>> roc_auc_margin(Tally(np.eye(2), np.zeros(2), 0.0, 0.0, 2, ranks=ranks))
     0.015
     """
-    tied = tallies.column("ranks")[:, TIED].reshape(len(tallies), -1)
-    known = ~np.isnan(tied)
-    return np.where(known.any(axis=-1), 0.5 * np.where(known, tied, 0.0).max(axis=-1), np.nan)
+    return _find_greatest(tallies, ROC_MARGIN)
+
+
+@over_tallies(greater_is_better=False, statistics=("ranks",))
+def pr_auc_margin(tallies: Tallies) -> Column:
+    """Greatest possible error of the areas under precision-recall curves because votes are kept in bins.
+
+    At best, the rows of the class come first in every bin; at worst, last. It is the maximum over the classes and pairs
+    of classes, so that it holds for every average. 0 over windows, which are exact, and while every bin is a single
+    number.
+
+    NaN if fewer than two classes occur.
+
+    Examples
+    --------
+    >>> from streamgauge.records import Tally
+    >>> margins = [[0.005, 0.005], [0.015, 0.01]]
+    >>> ranks = np.array([np.ones((2, 2)), np.zeros((2, 2)), np.ones((2, 2)), margins])
+    >>> pr_auc_margin(Tally(np.eye(2), np.zeros(2), 0.0, 0.0, 2, ranks=ranks))
+    0.015
+    """
+    return _find_greatest(tallies, PRECISION_MARGIN)
 
 
 @dataclass(frozen=True)
@@ -181,7 +206,7 @@ class AreaOfClass(ClassMeasure):
     Examples
     --------
     >>> from streamgauge.records import Tally
-    >>> ranks = np.array([[[0.5, 0.5], [0.75, 0.75]], np.zeros((2, 2)), np.ones((2, 2))])
+    >>> ranks = np.array([[[0.5, 0.5], [0.75, 0.75]], np.zeros((2, 2)), np.ones((2, 2)), np.zeros((2, 2))])
     >>> AreaOfClass("roc_auc", 1)(Tally(np.eye(2), np.zeros(2), 0.0, 0.0, 2, ranks=ranks))
     0.75
     """
@@ -216,6 +241,13 @@ def average_known(values: Column, weight: Column | None) -> Column:
     return means
 
 
+def _find_greatest(tallies: Tallies, area: int) -> Column:
+    """Return the maxima over all classes and pairs of classes; NaN if none is known."""
+    values = tallies.column("ranks")[:, area].reshape(len(tallies), -1)
+    known = ~np.isnan(values)
+    return np.where(known.any(axis=-1), np.where(known, values, 0.0).max(axis=-1), np.nan)
+
+
 def _select_one_vs_rest(tallies: Tallies, area: int) -> Column:
     """Return the areas of each class against all others, [tallies, classes]."""
     areas: Column = np.diagonal(tallies.column("ranks")[:, area], axis1=1, axis2=2)
@@ -239,5 +271,6 @@ __test__ = {
         pr_auc_ovr_weighted,
         pr_auc_ovo_macro,
         roc_auc_margin,
+        pr_auc_margin,
     )
 }

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use super::bucket_tally::{BucketTally, add_rows};
-use super::{Forgetting, Layout, Rows};
+use super::cells::{Cell, Cells, max_cells, share_index};
+use super::{Forgetting, Layout, Ranks, Rows};
 use crate::KernelError;
 use crate::adaptive_window::{AdaptiveWindow, BucketObserver, Settings};
 use crate::codec::{Reader, Writer};
@@ -12,6 +13,8 @@ const NAME: &str = "Adwin";
 
 /// The level from which on buckets are tallies; below it they are rows.
 const FIRST_TALLY_LEVEL: usize = 7;
+/// A bucket has this part of the bins of votes that other forgettings keep, since there are many buckets.
+const PART_OF_BINS: usize = 4;
 /// The number of rows added at a time.
 const CHUNK: usize = 1024;
 
@@ -33,6 +36,18 @@ impl Adwin {
     pub fn new(layout: Layout, settings: Settings) -> Result<Self, KernelError> {
         Ok(Self { window: AdaptiveWindow::binary(settings)?, tallies: BucketTallies::new(layout) })
     }
+
+    /// Returns the number of rows in the window.
+    #[must_use]
+    pub fn width(&self) -> u64 {
+        self.window.width()
+    }
+
+    /// Returns the number of rows until the window is checked; none are dropped before.
+    #[must_use]
+    pub fn until_check(&self) -> usize {
+        self.window.until_check()
+    }
 }
 
 impl Forgetting for Adwin {
@@ -43,7 +58,7 @@ impl Forgetting for Adwin {
     fn push_rows(&mut self, rows: &Rows<'_>) {
         for start in (0..rows.len()).step_by(CHUNK) {
             let part = rows.slice(start..rows.len().min(start + CHUNK));
-            self.tallies.recent.extend(part.codes, part.weight);
+            self.tallies.recent.extend(&part);
             let classes = part.y_true.iter().zip(part.y_pred);
             let losses: Vec<f64> = classes.map(|(y_true, y_pred)| f64::from(u8::from(y_true != y_pred))).collect();
             self.window.extend_binary(&losses, &mut self.tallies);
@@ -53,6 +68,10 @@ impl Forgetting for Adwin {
     fn add_weights(&self, weights: &mut [f64]) -> u64 {
         self.tallies.add_weights(weights);
         self.window.width()
+    }
+
+    fn ranks(&self) -> Option<Ranks> {
+        self.tallies.layout.bins_votes().then(|| self.tallies.ranks())
     }
 
     fn n_bytes(&self) -> usize {
@@ -84,21 +103,40 @@ struct BucketTallies {
     layout: Layout,
     /// The number of entries of a row.
     entries_per_row: usize,
+    /// The maximum number of bins of votes of a bucket and class.
+    max_cells: usize,
     /// The rows of the small buckets.
     recent: RecentRows,
     /// The tallies of the large buckets by level, the oldest first.
-    levels: Vec<VecDeque<BucketTally>>,
+    levels: Vec<VecDeque<Bucket>>,
 }
 
 impl BucketTallies {
     fn new(layout: Layout) -> Self {
-        Self { layout, entries_per_row: layout.entries_per_row(), recent: RecentRows::default(), levels: vec![] }
+        let n_classes = layout.outcomes().n_classes();
+        let max_cells = (max_cells(n_classes) / PART_OF_BINS).max(2 * n_classes);
+        let (entries_per_row, recent) = (layout.entries_per_row(), RecentRows::new(layout));
+        Self { layout, entries_per_row, max_cells, recent, levels: vec![] }
     }
 
     fn add_weights(&self, weights: &mut [f64]) {
-        self.levels.iter().rev().flatten().for_each(|tally| tally.add_to(weights));
+        self.levels.iter().rev().flatten().for_each(|bucket| bucket.tally.add_to(weights));
         let (codes, row_weights) = self.recent.oldest(self.recent.len());
         add_rows(weights, codes, row_weights);
+    }
+
+    fn ranks(&self) -> Ranks {
+        let n_classes = self.layout.outcomes().n_classes();
+        let mut ranks = Ranks::new(n_classes);
+        for class in 0..n_classes {
+            let buckets = || self.levels.iter().flatten().map(|bucket| &bucket.votes[class]);
+            let mut sum = self.recent.bin_oldest(class, self.recent.n_rows(), self.max_cells);
+            sum.raise_level(buckets().map(Cells::level).max().unwrap_or_default());
+            // From the newest, which have few bins, to the oldest.
+            let sum = buckets().fold(sum, |sum, older| older.clone().merge_with(sum, usize::MAX));
+            sum.rank(class, &mut ranks);
+        }
+        ranks
     }
 
     /// Builds the newest tallies of a level from pairs of the level below, or from rows.
@@ -113,31 +151,37 @@ impl BucketTallies {
         }
     }
 
-    fn merge_oldest(&mut self, level: usize) -> Option<BucketTally> {
+    fn merge_oldest(&mut self, level: usize) -> Option<Bucket> {
         let older = self.levels[level].pop_front()?;
         let newer = self.levels[level].pop_front()?;
-        Some(older.merge_with(newer, self.layout))
+        let votes = older.votes.into_iter().zip(newer.votes);
+        Some(Bucket {
+            tally: older.tally.merge_with(newer.tally, self.layout),
+            votes: votes.map(|(older, newer)| older.merge_with(newer, self.max_cells)).collect(),
+        })
     }
 
     /// Builds a tally of the oldest rows and removes them.
-    fn tally_oldest_rows(&mut self) -> BucketTally {
-        let n_entries = self.entries_per_row << FIRST_TALLY_LEVEL;
-        let (codes, weights) = self.recent.oldest(n_entries);
+    fn tally_oldest_rows(&mut self) -> Bucket {
+        let n_rows = 1 << FIRST_TALLY_LEVEL;
+        let (codes, weights) = self.recent.oldest(n_rows * self.entries_per_row);
         let tally = BucketTally::new(self.layout, codes, weights);
-        self.recent.start += n_entries;
-        tally
+        let classes = 0..self.recent.n_shares;
+        let votes = classes.map(|class| self.recent.bin_oldest(class, n_rows, self.max_cells)).collect();
+        self.recent.start += n_rows * self.entries_per_row;
+        Bucket { tally, votes }
     }
 
     fn n_bytes(&self) -> usize {
-        let tallies: usize = self.levels.iter().flatten().map(BucketTally::n_bytes).sum();
-        let slots: usize = self.levels.iter().map(|level| level.capacity() * size_of::<BucketTally>()).sum();
-        let levels = self.levels.capacity() * size_of::<VecDeque<BucketTally>>();
+        let tallies: usize = self.levels.iter().flatten().map(Bucket::n_bytes).sum();
+        let slots: usize = self.levels.iter().map(|level| level.capacity() * size_of::<Bucket>()).sum();
+        let levels = self.levels.capacity() * size_of::<VecDeque<Bucket>>();
         tallies + slots + levels + self.recent.n_bytes()
     }
 
     fn write(&self, writer: &mut Writer) {
         self.recent.write(writer);
-        self.levels.iter().flatten().for_each(|tally| tally.write(writer));
+        self.levels.iter().flatten().for_each(|bucket| bucket.write(writer));
     }
 
     fn read(layout: Layout, window: &AdaptiveWindow, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
@@ -148,7 +192,8 @@ impl BucketTallies {
             if level < FIRST_TALLY_LEVEL {
                 n_recent += n << level;
             } else {
-                let level = (0..n).map(|_| BucketTally::read(layout, reader)).collect::<Result<_, _>>()?;
+                let level =
+                    (0..n).map(|_| Bucket::read(layout, tallies.max_cells, reader)).collect::<Result<_, _>>()?;
                 tallies.levels.push(level);
             }
         }
@@ -176,31 +221,79 @@ impl BucketObserver for BucketTallies {
     }
 }
 
+/// The tally of a bucket, and the votes of its rows by class voted for if they are binned.
+#[derive(Debug, Clone)]
+struct Bucket {
+    tally: BucketTally,
+    votes: Vec<Cells>,
+}
+
+impl Bucket {
+    fn n_bytes(&self) -> usize {
+        let votes = self.votes.capacity() * size_of::<Cells>() + self.votes.iter().map(Cells::n_bytes).sum::<usize>();
+        self.tally.n_bytes() + votes
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        self.tally.write(writer);
+        self.votes.iter().for_each(|cells| cells.write(writer));
+    }
+
+    fn read(layout: Layout, max_cells: usize, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+        let tally = BucketTally::read(layout, reader)?;
+        let n_classes = layout.outcomes().n_classes();
+        let classes = 0..if layout.bins_votes() { n_classes } else { 0 };
+        let votes = classes.map(|_| Cells::read(n_classes, max_cells, reader)).collect::<Result<_, _>>()?;
+        Ok(Self { tally, votes })
+    }
+}
+
 /// The entries of the newest rows, the oldest of them first.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct RecentRows {
+    layout: Layout,
     codes: Vec<u32>,
     /// Empty while all are 1.
     weights: Vec<f64>,
     /// The first entry still needed.
     start: usize,
+    /// The votes of the rows as shares, `n_shares` per row: one per class if votes are binned, otherwise none.
+    shares: Vec<f64>,
+    n_shares: usize,
 }
 
 impl RecentRows {
+    fn new(layout: Layout) -> Self {
+        let n_shares = if layout.bins_votes() { layout.outcomes().n_classes() } else { 0 };
+        Self { layout, codes: vec![], weights: vec![], start: 0, shares: vec![], n_shares }
+    }
+
     fn len(&self) -> usize {
         self.codes.len() - self.start
     }
 
-    fn extend(&mut self, codes: &[u32], weights: Option<&[f64]>) {
+    fn n_rows(&self) -> usize {
+        self.len() / self.layout.entries_per_row()
+    }
+
+    fn first_share(&self) -> usize {
+        self.start / self.layout.entries_per_row() * self.n_shares
+    }
+
+    fn extend(&mut self, rows: &Rows<'_>) {
+        self.shares.drain(..self.first_share());
         self.codes.drain(..self.start);
         self.weights.drain(..self.start.min(self.weights.len()));
         self.start = 0;
-        if weights.is_some() || !self.weights.is_empty() {
+        if rows.weight.is_some() || !self.weights.is_empty() {
             self.weights.resize(self.codes.len(), 1.0);
-            self.weights.extend_from_slice(weights.unwrap_or_default());
-            self.weights.resize(self.codes.len() + codes.len(), 1.0);
+            self.weights.extend_from_slice(rows.weight.unwrap_or_default());
+            self.weights.resize(self.codes.len() + rows.codes.len(), 1.0);
         }
-        self.codes.extend_from_slice(codes);
+        self.codes.extend_from_slice(rows.codes);
+        if self.n_shares > 0 {
+            self.shares.extend_from_slice(rows.shares);
+        }
     }
 
     /// Returns the codes and weights of the `n` oldest entries.
@@ -210,13 +303,29 @@ impl RecentRows {
         (&self.codes[range], weights)
     }
 
+    /// Returns the bins of the votes for a class of the `n_rows` oldest rows.
+    fn bin_oldest(&self, class: usize, n_rows: usize, max_cells: usize) -> Cells {
+        let entries_per_row = self.layout.entries_per_row();
+        let shares = self.shares[self.first_share()..].chunks_exact(self.n_shares).take(n_rows);
+        let cells = shares.enumerate().map(|(row, shares)| {
+            let entry = self.start + row * entries_per_row;
+            let y_true = self.layout.outcomes().true_class(self.codes[entry]);
+            let weight = self.weights.get(entry).copied().unwrap_or(1.0);
+            Cell { index: share_index(shares[class]), y_true, weight }
+        });
+        Cells::new(0, cells.filter(|cell| cell.weight > 0.0).collect(), max_cells)
+    }
+
     fn n_bytes(&self) -> usize {
-        4 * self.codes.capacity() + 8 * self.weights.capacity()
+        4 * self.codes.capacity() + 8 * (self.weights.capacity() + self.shares.capacity())
     }
 
     fn write(&self, writer: &mut Writer) {
         writer.u64s(self.codes[self.start..].iter().map(|&code| u64::from(code)));
         writer.f64s(self.weights.get(self.start..).unwrap_or_default());
+        if self.n_shares > 0 {
+            writer.f64s(&self.shares[self.first_share()..]);
+        }
     }
 
     fn read(layout: Layout, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
@@ -224,6 +333,14 @@ impl RecentRows {
         if !(weights.is_empty() || weights.len() == codes.len()) {
             return Err(reader.error("it has a wrong number of weights"));
         }
-        Ok(Self { codes, weights, start: 0 })
+        let mut rows = Self { codes, weights, ..Self::new(layout) };
+        if rows.n_shares > 0 {
+            rows.shares = reader.f64s()?;
+            let shares_fit = rows.shares.iter().all(|share| (0.0..=1.0).contains(share));
+            if rows.shares.len() != rows.n_rows() * rows.n_shares || !shares_fit {
+                return Err(reader.error("its votes do not match its rows"));
+            }
+        }
+        Ok(rows)
     }
 }

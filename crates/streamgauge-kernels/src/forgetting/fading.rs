@@ -2,13 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Forgetting, Layout, Rows};
+use super::{Forgetting, Layout, Ranks, Rows, VoteBins};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
 const NAME: &str = "Fading";
 
-/// The bounds of the maximum period, which is the number of outcomes in between: rescaling is rare enough to cost
+/// The bounds of the maximum period, which is the number of outcomes in between, or the upper one with bins of votes: rescaling is rare enough to cost
 /// little per row, and frequent enough to keep the table of powers small.
 const MAX_PERIOD: RangeInclusive<usize> = 1024..=8192;
 /// The maximum growth of weights before the sums are rescaled.
@@ -32,13 +32,16 @@ pub struct Fading {
     age: usize,
     /// The sums by code, on the scale of the first row of the period.
     sums: Vec<f64>,
+    /// The votes on the same scale, if ranks are requested.
+    bins: Option<VoteBins>,
 }
 
 impl Fading {
     /// Creates a state that has seen no row.
     #[must_use]
     pub fn new(layout: Layout, factor: f64) -> Self {
-        let max_period = layout.n_codes().clamp(*MAX_PERIOD.start(), *MAX_PERIOD.end());
+        let n_sums = if layout.bins_votes() { *MAX_PERIOD.end() } else { layout.n_codes() };
+        let max_period = n_sums.clamp(*MAX_PERIOD.start(), *MAX_PERIOD.end());
         let mut decay = vec![1.0, factor];
         let mut power = factor * factor;
         while decay.len() <= max_period && power * MAX_GROWTH > 1.0 {
@@ -46,7 +49,8 @@ impl Fading {
             power *= factor;
         }
         let growth = decay[..decay.len() - 1].iter().map(|power| 1.0 / power).collect();
-        Self { layout, width: 0, decay, growth, age: 0, sums: vec![0.0; layout.n_codes()] }
+        let (sums, bins) = (vec![0.0; layout.n_codes()], VoteBins::for_layout(layout));
+        Self { layout, width: 0, decay, growth, age: 0, sums, bins }
     }
 
     fn rescale(&mut self) {
@@ -59,6 +63,7 @@ impl Fading {
         if let Some(squared) = self.layout.squared_weight() {
             self.sums[squared] *= decay;
         }
+        self.bins.iter_mut().for_each(|bins| bins.fade(decay));
         self.age = 0;
     }
 
@@ -90,6 +95,8 @@ impl Forgetting for Fading {
             }
             let stop = rows.len().min(start + self.growth.len() - self.age);
             let part = rows.slice(start..stop);
+            let growths = &self.growth[self.age..];
+            self.bins.iter_mut().for_each(|bins| bins.add(&part, |row| part.row_weight(row) * growths[row]));
             let entering = part.codes.iter().zip(&self.growth[self.age..]);
             match part.weight {
                 None => entering.for_each(|(&code, growth)| self.sums[code as usize] += growth),
@@ -112,8 +119,13 @@ impl Forgetting for Fading {
         self.width
     }
 
+    fn ranks(&self) -> Option<Ranks> {
+        self.bins.as_ref().map(VoteBins::ranks)
+    }
+
     fn n_bytes(&self) -> usize {
-        size_of::<Self>() + 8 * (self.decay.capacity() + self.growth.capacity() + self.sums.capacity())
+        let bins = self.bins.as_ref().map_or(0, VoteBins::n_bytes);
+        size_of::<Self>() + bins + 8 * (self.decay.capacity() + self.growth.capacity() + self.sums.capacity())
     }
 
     fn save(&self) -> Vec<u8> {
@@ -123,6 +135,7 @@ impl Forgetting for Fading {
         writer.u64(self.width);
         writer.u64(self.age as u64);
         writer.f64s(&self.sums);
+        self.bins.iter().for_each(|bins| bins.write(&mut writer));
         writer.finish()
     }
 
@@ -138,8 +151,9 @@ impl Forgetting for Fading {
         }
         let mut sums = vec![0.0; self.sums.len()];
         reader.f64s_into(&mut sums)?;
+        let bins = self.bins.as_ref().map(|bins| bins.read(&mut reader)).transpose()?;
         reader.finish()?;
-        (self.width, self.age, self.sums) = (width, age, sums);
+        (self.width, self.age, self.sums, self.bins) = (width, age, sums, bins);
         Ok(())
     }
 }

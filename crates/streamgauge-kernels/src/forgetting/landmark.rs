@@ -1,9 +1,9 @@
 //! Nothing is forgotten.
 
-use super::{Forgetting, Layout, Rows, UsedBins, as_whole};
+use super::{Forgetting, Layout, Ranks, Rows, UsedBins, VoteBins, as_whole};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
-use crate::error::{check_option, option_error};
+use crate::error::option_error;
 
 const NAME: &str = "Landmark";
 
@@ -19,6 +19,8 @@ pub struct Landmark {
     counts: Vec<u64>,
     /// The other weights by code; empty until there is one.
     fractions: Vec<Compensated>,
+    /// The votes, if ranks are requested.
+    bins: Option<VoteBins>,
 }
 
 /// A compensated sum (Neumaier) that does not drift with the number of addends.
@@ -41,7 +43,8 @@ impl Landmark {
     /// Creates a state that has seen no row.
     #[must_use]
     pub fn new(layout: Layout) -> Self {
-        Self { layout, width: 0, counts: vec![0; layout.n_codes()], fractions: vec![] }
+        let (counts, bins) = (vec![0; layout.n_codes()], VoteBins::for_layout(layout));
+        Self { layout, width: 0, counts, fractions: vec![], bins }
     }
 
     /// Returns the number of rows it covers.
@@ -55,6 +58,7 @@ impl Landmark {
         self.width = 0;
         self.counts.fill(0);
         self.fractions.clear();
+        self.bins = VoteBins::for_layout(self.layout);
     }
 
     /// Appends its state.
@@ -63,6 +67,7 @@ impl Landmark {
         writer.u64(self.width);
         writer.u64s(self.counts.iter().copied());
         writer.f64s(&self.fractions.iter().flat_map(|part| [part.sum, part.compensation]).collect::<Vec<_>>());
+        self.bins.iter().for_each(|bins| bins.write(writer));
     }
 
     /// Reads the state of one with the same layout.
@@ -74,7 +79,8 @@ impl Landmark {
         }
         let fractions =
             fractions.chunks_exact(2).map(|part| Compensated { sum: part[0], compensation: part[1] }).collect();
-        Ok(Self { layout: self.layout, width, counts, fractions })
+        let bins = self.bins.as_ref().map(|bins| bins.read(reader)).transpose()?;
+        Ok(Self { layout: self.layout, width, counts, fractions, bins })
     }
 
     /// Counts rows of weight 1.
@@ -119,6 +125,7 @@ impl Forgetting for Landmark {
 
     fn push_rows(&mut self, rows: &Rows<'_>) {
         self.width += rows.len() as u64;
+        self.bins.iter_mut().for_each(|bins| bins.add(rows, |row| rows.row_weight(row)));
         match rows.weight {
             None => self.count(rows.codes),
             Some(weight) => rows.codes.iter().zip(weight).for_each(|(&code, &weight)| self.add(code, weight)),
@@ -131,18 +138,20 @@ impl Forgetting for Landmark {
         self.width
     }
 
+    fn ranks(&self) -> Option<Ranks> {
+        self.bins.as_ref().map(VoteBins::ranks)
+    }
+
     fn vote_bins(&self, max_bins: usize) -> Result<Vec<UsedBins>, KernelError> {
-        check_option("max_bins", max_bins, max_bins >= 2, "it must be at least 2")?;
-        let Some(bins) = self.layout.bins() else {
-            return Err(option_error("statistics", "without ranks", "bins of votes need the statistic ranks"));
-        };
-        let mut weights = vec![0.0; self.layout.n_codes()];
-        self.add_weights(&mut weights);
-        Ok(bins.used(&weights[self.layout.first_bin()..], max_bins))
+        match &self.bins {
+            Some(bins) => bins.list_used(max_bins),
+            None => Err(option_error("statistics", "without ranks", "bins of votes need the statistic ranks")),
+        }
     }
 
     fn n_bytes(&self) -> usize {
-        size_of::<Self>() + 8 * self.counts.capacity() + size_of::<Compensated>() * self.fractions.capacity()
+        let bins = self.bins.as_ref().map_or(0, VoteBins::n_bytes);
+        size_of::<Self>() + 8 * self.counts.capacity() + size_of::<Compensated>() * self.fractions.capacity() + bins
     }
 
     fn save(&self) -> Vec<u8> {

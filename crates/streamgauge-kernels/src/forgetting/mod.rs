@@ -5,11 +5,11 @@
 //! change a bit of them.
 
 use crate::KernelError;
-use crate::error::{check_option, option_error};
+use crate::error::{check_length, check_option, option_error};
 
 mod adwin;
-mod bins;
 mod bucket_tally;
+mod cells;
 mod fading;
 mod landmark;
 mod ranks;
@@ -18,18 +18,31 @@ mod tally;
 mod time_window;
 mod tumbling;
 mod used_bins;
+mod vote_bins;
 mod window;
 
 pub use adwin::Adwin;
 pub use fading::Fading;
 pub use landmark::Landmark;
-pub use ranks::VoteHistory;
+pub use ranks::{Ranks, VoteHistory};
 pub use statistics::{Layout, N_BINS, Statistics};
 pub use tally::{Columns, Outcomes, Rows, Tallies};
 pub use time_window::TimeWindow;
 pub use tumbling::Tumbling;
 pub use used_bins::UsedBins;
+pub use vote_bins::VoteBins;
 pub use window::Window;
+
+/// At which of the reading rows votes are ranked, and at which their used bins are returned.
+#[derive(Debug, Clone, Copy)]
+pub struct BinRequest<'a> {
+    /// Whether votes are ranked, for each reading row.
+    pub ranked: &'a [bool],
+    /// Whether bins are returned, for each reading row.
+    pub binned: &'a [bool],
+    /// The most bins of a class.
+    pub max_bins: usize,
+}
 
 /// The tally of one cell, in bounded memory.
 pub trait Forgetting: Send + Sync {
@@ -42,10 +55,8 @@ pub trait Forgetting: Send + Sync {
     /// Adds the weight of each code to `weights`, which is all zeros; returns the number of rows covered.
     fn add_weights(&self, weights: &mut [f64]) -> u64;
 
-    /// Returns the votes of the rows covered, if it stores them.
-    fn vote_history(&self) -> Option<&VoteHistory> {
-        None
-    }
+    /// Returns how votes rank the classes, if that is requested.
+    fn ranks(&self) -> Option<Ranks>;
 
     /// Returns the used bins of votes by class voted for, after the fewest halvings that leave at most `max_bins` each.
     ///
@@ -79,6 +90,26 @@ pub trait Forgetting: Send + Sync {
     /// # Errors
     /// Returns the first fault of the columns or the reading rows; the state is then unchanged.
     fn update(&mut self, columns: &Columns<'_>, reading_rows: &[usize]) -> Result<Tallies, KernelError> {
+        self.update_with_bins(columns, reading_rows, None).map(|(tallies, _)| tallies)
+    }
+
+    /// Like [`Forgetting::update`]; also returns the used bins of votes at some of the reading rows. The areas at
+    /// reading rows that are not to be ranked are NaN.
+    ///
+    /// # Errors
+    /// Returns the first fault of the columns or the reading rows, or that it keeps no bins; the state is then unchanged.
+    fn update_with_bins(
+        &mut self,
+        columns: &Columns<'_>,
+        reading_rows: &[usize],
+        request: Option<&BinRequest<'_>>,
+    ) -> Result<(Tallies, Vec<Vec<UsedBins>>), KernelError> {
+        if let Some(request) = request {
+            check_length("ranked", request.ranked.len(), reading_rows.len())?;
+            check_length("binned", request.binned.len(), reading_rows.len())?;
+            self.vote_bins(request.max_bins)?;
+        }
+        let mut bins = Vec::new();
         let layout = self.layout();
         let entries = layout.entries(columns)?;
         check_reading_rows(reading_rows, entries.n_rows())?;
@@ -88,20 +119,23 @@ pub trait Forgetting: Send + Sync {
         let mut tallies = Tallies::new(layout.outcomes().n_classes());
         let mut weights = vec![0.0; if reading_rows.is_empty() { 0 } else { layout.n_codes() }];
         let mut start = 0;
-        for &row in reading_rows {
+        for (index, &row) in reading_rows.iter().enumerate() {
             self.push_rows(&entries.rows(columns, start..row));
             weights.fill(0.0);
             let width = self.add_weights(&mut weights);
             tallies.push(layout, &weights, width);
-            if let Some(bins) = layout.bins() {
-                tallies.push_ranks(&bins.ranks(&weights[layout.first_bin()..]));
-            } else if let Some(votes) = self.vote_history() {
-                tallies.push_ranks(&votes.ranks());
+            if request.is_none_or(|request| request.ranked[index]) {
+                self.ranks().iter().for_each(|ranks| tallies.push_ranks(ranks));
+            } else {
+                tallies.push_ranks(&Ranks::new(layout.outcomes().n_classes()));
+            }
+            if let Some(request) = request.filter(|request| request.binned[index]) {
+                bins.push(self.vote_bins(request.max_bins)?);
             }
             start = row;
         }
         self.push_rows(&entries.rows(columns, start..entries.n_rows()));
-        Ok(tallies)
+        Ok((tallies, bins))
     }
 }
 

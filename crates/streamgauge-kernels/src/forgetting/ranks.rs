@@ -13,98 +13,146 @@ pub struct Ranks {
     n_classes: usize,
     /// The probability that a row of the class has the greater share for it than one of the other class; ties half.
     pub roc: Vec<f64>,
-    /// The share of pairs of rows that are tied.
-    pub tied: Vec<f64>,
+    /// The greatest error of it due to bins.
+    pub roc_margin: Vec<f64>,
     /// The average precision of the class.
     pub precision: Vec<f64>,
+    /// The greatest error of it due to bins.
+    pub precision_margin: Vec<f64>,
 }
 
 impl Ranks {
     /// Creates the areas of no rows.
     #[must_use]
     pub fn new(n_classes: usize) -> Self {
-        let nothing = vec![f64::NAN; n_classes * n_classes];
-        Self { n_classes, roc: nothing.clone(), tied: nothing.clone(), precision: nothing }
+        let unknown = || vec![f64::NAN; n_classes * n_classes];
+        let (roc, roc_margin, precision, precision_margin) = (unknown(), unknown(), unknown(), unknown());
+        Self { n_classes, roc, roc_margin, precision, precision_margin }
     }
 }
 
-/// A scan over rows by descending share of the votes for one class, in groups of equal shares.
+/// A scan over rows by descending share of the votes for one class, in groups of equal shares or bins.
 pub struct RankScan<'a> {
     class: usize,
     ranks: &'a mut Ranks,
-    /// The weight by true class of the groups so far, and of the current group.
-    above: Vec<f64>,
-    group: Vec<f64>,
-    /// The classes in the current group.
+    /// The weight of the rows of the class in the groups so far, and in the current group.
+    above: f64,
+    group: f64,
+    /// All other classes together.
+    rest: Opponent,
+    /// Each other class; empty if there is one.
+    others: Vec<Opponent>,
+    /// The other classes in the current group.
     present: Vec<usize>,
-    /// Weight of pairs in the right order, of tied pairs, and precisions weighted by the rows of the class; by class.
-    concordant: Vec<f64>,
-    tied: Vec<f64>,
-    precision: Vec<f64>,
+}
+
+/// Sums over groups of the rows of a class and those of an opponent.
+#[derive(Debug, Clone, Copy, Default)]
+struct Opponent {
+    /// The weight of its rows in the groups so far, and in the current group.
+    above: f64,
+    group: f64,
+    /// The weight of pairs in the right order, and its greatest error.
+    concordant: f64,
+    uncertain: f64,
+    /// The precisions weighted by the rows of the class, as estimated, and their bounds.
+    precision: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Opponent {
+    /// Ends a group in which the class has the weight `own`, after `above`.
+    #[inline(always)]
+    fn end_group(&mut self, own: f64, above: f64, is_one_number: bool) {
+        self.concordant += (above + 0.5 * own) * self.group;
+        if !is_one_number {
+            self.uncertain += 0.5 * own * self.group;
+        }
+        if own > 0.0 {
+            self.add_precision(own, above, is_one_number);
+        }
+        self.above += self.group;
+        self.group = 0.0;
+    }
+
+    /// Adds the precisions of the rows of the class in a group.
+    ///
+    /// The rows of a bin may be in any order. At best, those of the class come first and are tied; at worst they come
+    /// last, each for itself. The precision is concave in the weight passed, so a trapezium is below its integral. The
+    /// estimate is for rows that are well mixed.
+    #[inline(always)]
+    fn add_precision(&mut self, own: f64, above: f64, is_one_number: bool) {
+        let (right, wrong) = (above + own, self.above + self.group);
+        let (precision, low, high) = if wrong == 0.0 {
+            (own, own, own)
+        } else if is_one_number {
+            let tied = own * right / (right + wrong);
+            (tied, tied, tied)
+        } else {
+            let (half_own, half_group) = (0.5 * own, 0.5 * self.group);
+            let mixed = own * (above + half_own) / (above + half_own + self.above + half_group);
+            let low = half_own * (above / (above + wrong) + right / (right + wrong));
+            (mixed, low, own * right / (right + self.above))
+        };
+        self.precision += precision;
+        self.low += low;
+        self.high += high;
+    }
 }
 
 impl<'a> RankScan<'a> {
     /// Starts a scan.
     pub fn new(class: usize, ranks: &'a mut Ranks) -> Self {
-        let zeros = vec![0.0; ranks.n_classes];
-        let (above, group, concordant) = (zeros.clone(), zeros.clone(), zeros.clone());
-        Self { class, ranks, above, group, present: vec![], concordant, tied: zeros.clone(), precision: zeros }
+        let others = vec![Opponent::default(); if ranks.n_classes > 2 { ranks.n_classes } else { 0 }];
+        Self { class, ranks, above: 0.0, group: 0.0, rest: Opponent::default(), others, present: vec![] }
     }
 
     /// Adds a row, or several of one class, to the current group.
     #[inline(always)]
     pub fn add(&mut self, y_true: usize, weight: f64) {
-        if weight > 0.0 {
-            if self.group[y_true] == 0.0 {
+        if y_true == self.class {
+            self.group += weight;
+            return;
+        }
+        self.rest.group += weight;
+        if let Some(other) = self.others.get_mut(y_true)
+            && weight > 0.0
+        {
+            if other.group == 0.0 {
                 self.present.push(y_true);
             }
-            self.group[y_true] += weight;
+            other.group += weight;
         }
     }
 
-    /// Ends the current group; the next row has a smaller share.
-    pub fn end_group(&mut self) {
-        let own = self.group[self.class];
-        let above = self.above[self.class];
-        for &other in &self.present {
-            self.concordant[other] += (above + 0.5 * own) * self.group[other];
-            self.tied[other] += own * self.group[other];
-        }
+    /// Ends the current group, which is one number or a bin of several; the next row has a smaller share.
+    #[inline(always)]
+    pub fn end_group(&mut self, is_one_number: bool) {
+        let (own, above) = (self.group, self.above);
+        self.rest.end_group(own, above, is_one_number);
         if own > 0.0 {
-            let (right, mut all) = (above + own, 0.0);
-            for (other, sum) in self.precision.iter_mut().enumerate() {
-                let reached = self.above[other] + self.group[other];
-                all += reached;
-                if other != self.class {
-                    *sum += own * right / (right + reached);
-                }
-            }
-            self.precision[self.class] += own * right / all;
+            self.others.iter_mut().for_each(|other| other.end_group(own, above, is_one_number));
+        } else {
+            self.present.iter().for_each(|&other| self.others[other].end_group(own, above, is_one_number));
         }
-        for other in self.present.drain(..) {
-            self.above[other] += self.group[other];
-            self.group[other] = 0.0;
-        }
+        self.present.clear();
+        self.above += own;
+        self.group = 0.0;
     }
 
     /// Writes the areas after the last group.
     pub fn finish(self) {
-        let (class, n_classes) = (self.class, self.above.len());
-        let own = self.above[class];
-        let others =
-            |sums: &[f64]| (0..n_classes).filter(|&other| other != class).map(|other| sums[other]).sum::<f64>();
-        let (all, all_concordant, all_tied) = (others(&self.above), others(&self.concordant), others(&self.tied));
+        let (own, n_classes) = (self.above, self.ranks.n_classes);
         for other in 0..n_classes {
-            let (weight, concordant, tied) = if other == class {
-                (all, all_concordant, all_tied)
-            } else {
-                (self.above[other], self.concordant[other], self.tied[other])
-            };
-            if own > 0.0 && weight > 0.0 {
-                let index = class * n_classes + other;
-                self.ranks.roc[index] = concordant / (own * weight);
-                self.ranks.tied[index] = tied / (own * weight);
-                self.ranks.precision[index] = self.precision[other] / own;
+            let sums = if other == self.class { &self.rest } else { self.others.get(other).unwrap_or(&self.rest) };
+            if own > 0.0 && sums.above > 0.0 {
+                let index = self.class * n_classes + other;
+                self.ranks.roc[index] = sums.concordant / (own * sums.above);
+                self.ranks.roc_margin[index] = sums.uncertain / (own * sums.above);
+                self.ranks.precision[index] = sums.precision / own;
+                let error = (sums.high - sums.precision).max(sums.precision - sums.low);
+                self.ranks.precision_margin[index] = error.max(0.0) / own;
             }
         }
     }
@@ -160,7 +208,7 @@ impl VoteHistory {
                 for &(_, row) in group {
                     scan.add(self.labels[row as usize] as usize, self.weights[row as usize]);
                 }
-                scan.end_group();
+                scan.end_group(true);
             }
             scan.finish();
         }

@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::bins::Bins;
 use super::tally::{Columns, Outcomes, Rows};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
@@ -76,13 +75,13 @@ impl Statistics {
     }
 }
 
-/// The codes of all entries: outcomes first, then the sums, then the bins of ranks.
+/// The codes of all entries: outcomes first, then the sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     outcomes: Outcomes,
     statistics: Statistics,
-    /// The bins for ranks in a state that does not store its rows.
-    bins: Option<Bins>,
+    /// Whether votes are stored as they are, for exact ranks, instead of in bins.
+    stores_rows: bool,
 }
 
 impl Layout {
@@ -91,8 +90,7 @@ impl Layout {
     /// # Errors
     /// Returns [`KernelError::Option`] if there are too many classes for the requested statistics.
     pub fn new(outcomes: Outcomes, statistics: Statistics, stores_rows: bool) -> Result<Self, KernelError> {
-        let bins = if statistics.ranks && !stores_rows { Some(Bins::new(outcomes.n_classes())?) } else { None };
-        let layout = Self { outcomes, statistics, bins };
+        let layout = Self { outcomes, statistics, stores_rows };
         let expected = "there are too many classes for the requested statistics";
         check_option("n_classes", outcomes.n_classes(), u32::try_from(layout.n_codes()).is_ok(), expected)?;
         Ok(layout)
@@ -110,22 +108,22 @@ impl Layout {
         self.statistics
     }
 
-    /// Returns the bins for ranks if rows are not stored.
+    /// Returns whether the votes of rows are kept in bins, for ranks.
     #[must_use]
-    pub fn bins(self) -> Option<Bins> {
-        self.bins
+    pub fn bins_votes(self) -> bool {
+        self.statistics.ranks && !self.stores_rows
     }
 
     /// Returns whether the votes of rows are stored, for exact ranks.
     #[must_use]
     pub fn stores_votes(self) -> bool {
-        self.statistics.ranks && self.bins.is_none()
+        self.statistics.ranks && self.stores_rows
     }
 
     /// Returns the number of codes.
     #[must_use]
     pub fn n_codes(self) -> usize {
-        self.first_bin() + self.bins.map_or(0, Bins::n_codes)
+        self.outcomes.n_codes() + self.statistics.n_sums()
     }
 
     /// Returns the number of entries of a row.
@@ -133,20 +131,13 @@ impl Layout {
     pub fn entries_per_row(self) -> usize {
         let statistics = self.statistics;
         let single = [statistics.squared_weight, statistics.log_loss, statistics.brier];
-        let bins = if self.bins.is_some() { self.outcomes.n_classes() } else { 0 };
-        1 + single.into_iter().map(usize::from).sum::<usize>() + 3 * usize::from(statistics.calibration) + bins
+        1 + single.into_iter().map(usize::from).sum::<usize>() + 3 * usize::from(statistics.calibration)
     }
 
     /// Returns the code of the squared weights, if they are requested.
     #[must_use]
     pub fn squared_weight(self) -> Option<usize> {
         self.statistics.squared_weight.then_some(self.outcomes.n_codes())
-    }
-
-    /// Returns the first code of the bins of ranks.
-    #[must_use]
-    pub fn first_bin(self) -> usize {
-        self.outcomes.n_codes() + self.statistics.n_sums()
     }
 
     /// Appends it to a saved state.
@@ -236,12 +227,6 @@ impl Layout {
             entries.push(code + bin, weight);
             entries.push(code + N_BINS + bin, weight * confidence);
             entries.push(code + 2 * N_BINS + bin, if y_pred == columns.y_true[row] { weight } else { 0.0 });
-            code += 3 * N_BINS;
-        }
-        if let Some(bins) = self.bins {
-            for (class, &share) in shares.iter().enumerate() {
-                entries.push(code + bins.code(class, share, y_true), weight);
-            }
         }
     }
 

@@ -142,6 +142,12 @@ impl Outcomes {
         4 * self.n_classes * (self.n_classes + 1)
     }
 
+    /// Returns the true class of a code.
+    #[must_use]
+    pub fn true_class(self, code: u32) -> u32 {
+        code / (4 * (self.n_classes as u32 + 1))
+    }
+
     /// Appends them to a saved state.
     pub fn write(self, writer: &mut Writer) {
         writer.u64(self.n_classes as u64);
@@ -224,7 +230,7 @@ pub struct Tallies {
     /// The requested statistics in the order of [`Statistics`](super::Statistics), each a sum, those of calibration [3,
     /// bins]; [s, `n_sums`].
     pub sums: Vec<f64>,
-    /// If ranks are requested: areas under ROC curves, ties and average precisions, [s, 3, c, c].
+    /// If ranks are requested: areas under ROC curves, their margins, average precisions, their margins, [s, 4, c, c].
     pub ranks: Vec<f64>,
 }
 
@@ -237,12 +243,12 @@ impl Tallies {
     pub(super) fn push(&mut self, layout: Layout, weights: &[f64], width: u64) {
         let n_outcomes = layout.outcomes().n_codes();
         self.push_outcomes(&weights[..n_outcomes]);
-        self.sums.extend_from_slice(&weights[n_outcomes..layout.first_bin()]);
+        self.sums.extend_from_slice(&weights[n_outcomes..]);
         self.widths.push(width);
     }
 
     pub(super) fn push_ranks(&mut self, ranks: &Ranks) {
-        for areas in [&ranks.roc, &ranks.tied, &ranks.precision] {
+        for areas in [&ranks.roc, &ranks.roc_margin, &ranks.precision, &ranks.precision_margin] {
             self.ranks.extend_from_slice(areas);
         }
     }

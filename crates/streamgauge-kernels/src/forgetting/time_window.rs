@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Forgetting, Layout, Rows, VoteHistory, as_whole};
+use super::{Forgetting, Layout, Ranks, Rows, VoteHistory, as_whole};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
@@ -93,8 +93,8 @@ impl Forgetting for TimeWindow {
         self.times.len() as u64
     }
 
-    fn vote_history(&self) -> Option<&VoteHistory> {
-        self.votes.as_ref()
+    fn ranks(&self) -> Option<Ranks> {
+        self.votes.as_ref().map(VoteHistory::ranks)
     }
 
     fn needs_time(&self) -> bool {

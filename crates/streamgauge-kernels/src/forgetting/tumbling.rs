@@ -1,6 +1,6 @@
 //! Consecutive windows without overlap.
 
-use super::{Forgetting, Landmark, Layout, Rows, VoteHistory};
+use super::{Forgetting, Landmark, Layout, Ranks, Rows, VoteHistory};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::error::check_option;
@@ -55,8 +55,8 @@ impl Forgetting for Tumbling {
         self.window.add_weights(weights)
     }
 
-    fn vote_history(&self) -> Option<&VoteHistory> {
-        self.votes.as_ref()
+    fn ranks(&self) -> Option<Ranks> {
+        self.votes.as_ref().map(VoteHistory::ranks)
     }
 
     fn n_bytes(&self) -> usize {

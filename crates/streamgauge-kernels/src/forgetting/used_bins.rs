@@ -36,7 +36,7 @@ impl UsedBins {
     /// Returns the bins after the fewest halvings that leave at most `max_bins`.
     #[must_use]
     pub fn coarsen(self, max_bins: usize) -> Self {
-        let halvings = count_halvings(self.index.iter().copied(), max_bins);
+        let halvings = count_halvings(self.index.iter().map(|&index| (0, index)), max_bins);
         if halvings == 0 {
             return self;
         }
@@ -48,22 +48,28 @@ impl UsedBins {
     }
 }
 
-/// Returns the fewest halvings that leave at most `max_bins` (2 or more) of ascending indexes.
-pub fn count_halvings(indexes: impl Iterator<Item = i64>, max_bins: usize) -> u32 {
-    // Two indexes differ until they were shifted by one more than their highest different bit.
-    let (mut n_bins, mut ends, mut last) = (1, [0_usize; 65], None);
-    for index in indexes {
-        let apart = last.map_or(0, |last: i64| 64 - (last ^ index).leading_zeros());
-        ends[apart as usize] += 1;
-        n_bins += usize::from(apart > 0);
-        last = Some(index);
+/// Returns the fewest halvings that leave at most `max_bins` of ascending pairs of a class and an index.
+pub fn count_halvings(bins: impl Iterator<Item = (u32, i64)>, max_bins: usize) -> u32 {
+    const NEVER: u32 = 64;
+    // By number of halvings after which a bin is the same as that before it.
+    let mut n_joined = [0; NEVER as usize + 1];
+    let (mut n_bins, mut last): (usize, Option<(u32, i64)>) = (0, None);
+    for (class, index) in bins {
+        let joined = match last {
+            Some((last_class, last_index)) if last_class == class => i64::BITS - (index ^ last_index).leading_zeros(),
+            _ => NEVER,
+        };
+        n_joined[joined as usize] += 1;
+        n_bins += 1;
+        last = Some((class, index));
     }
     let mut halvings = 0;
-    while n_bins > max_bins && halvings < 63 {
+    n_bins -= n_joined[0];
+    while n_bins > max_bins && halvings + 1 < NEVER {
         halvings += 1;
-        n_bins -= ends[halvings];
+        n_bins -= n_joined[halvings as usize];
     }
-    halvings as u32
+    halvings
 }
 
 #[cfg(test)]

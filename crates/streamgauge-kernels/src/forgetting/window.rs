@@ -1,6 +1,6 @@
 //! A sliding window of the last rows.
 
-use super::{Forgetting, Layout, Rows, VoteHistory, as_whole};
+use super::{Forgetting, Layout, Ranks, Rows, VoteHistory, as_whole};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::error::option_error;
@@ -143,8 +143,8 @@ impl Forgetting for Window {
         (self.codes.len() / self.layout.entries_per_row()) as u64
     }
 
-    fn vote_history(&self) -> Option<&VoteHistory> {
-        self.votes.as_ref()
+    fn ranks(&self) -> Option<Ranks> {
+        self.votes.as_ref().map(VoteHistory::ranks)
     }
 
     fn n_bytes(&self) -> usize {
