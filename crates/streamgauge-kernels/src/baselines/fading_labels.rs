@@ -16,6 +16,8 @@ const MAX_GROWTH: f64 = 18_446_744_073_709_551_616.0;
 #[derive(Debug, Clone)]
 pub struct FadingLabels {
     factor: f64,
+    /// Its reciprocal, since a multiplication takes a third of the time of a division.
+    inverse: f64,
     chunk: u64,
     /// The weight of the next label.
     growth: f64,
@@ -28,7 +30,7 @@ impl FadingLabels {
     /// Creates a state that has seen no label.
     #[must_use]
     pub fn new(n_classes: usize, factor: f64, chunk: u64) -> Self {
-        Self { factor, chunk, growth: 1.0, n_in_chunk: 0, majority: Majority::new(n_classes) }
+        Self { factor, inverse: 1.0 / factor, chunk, growth: 1.0, n_in_chunk: 0, majority: Majority::new(n_classes) }
     }
 }
 
@@ -50,7 +52,7 @@ impl MajorityBaseline for FadingLabels {
             return;
         }
         self.n_in_chunk = 0;
-        self.growth /= self.factor;
+        self.growth *= self.inverse;
         if self.growth > MAX_GROWTH {
             let scale = 1.0 / self.growth;
             self.majority.weights.iter_mut().for_each(|weight| *weight *= scale);

@@ -4,9 +4,13 @@ use super::class_weights::ClassWeights;
 use super::{LabelRows, MajorityBaseline};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
+use crate::dispatch;
 use crate::error::check_option;
 
 const NAME: &str = "Majority of the last labels";
+
+/// The number of classes up to which all are compared after each label.
+const LANES: usize = 8;
 
 /// A sliding window of the last labels, with the weight of each class in it.
 #[derive(Debug, Clone)]
@@ -59,16 +63,15 @@ impl RecentLabels {
     #[inline(always)]
     fn slide(&mut self, truth: &[i32], labels: &[i32], hits: &mut [bool]) {
         let slots = &mut self.labels[self.next..self.next + labels.len()];
-        let rows = slots.iter_mut().zip(labels).zip(truth).zip(hits);
         let (n_classes, first) = (self.n_classes, self.classes.class());
         self.classes.change_counts(
             #[inline(always)]
             |counts| {
                 if n_classes == 2 {
-                    // Twice the lead of class 1, in a register.
+                    // The lead of class 1, in a register.
                     let before = counts[1] as i64 - counts[0] as i64;
                     let mut lead = before;
-                    for (((slot, &label), &truth), hit) in rows {
+                    for (((slot, &label), &truth), hit) in slots.iter_mut().zip(labels).zip(truth).zip(hits) {
                         *hit = i32::from(lead > 0) == truth;
                         lead += 2 * (i64::from(label) - i64::from(slot.0));
                         slot.0 = label as u32;
@@ -78,8 +81,28 @@ impl RecentLabels {
                     counts[0] = (counts[0] as i64 - gain) as usize;
                     return;
                 }
+                if n_classes <= LANES {
+                    // Without branches, which labels would mispredict: the greatest key is that of the majority.
+                    let mut keys = [0_u64; LANES];
+                    for (class, &count) in counts.iter().enumerate() {
+                        keys[class] = (count * LANES + LANES - 1 - class) as u64;
+                    }
+                    for (((slot, &label), &truth), hit) in slots.iter_mut().zip(labels).zip(truth).zip(hits) {
+                        let greatest = keys.iter().fold(0, |greatest: u64, &key| greatest.max(key));
+                        *hit = (LANES - 1 - greatest as usize % LANES) as i32 == truth;
+                        for (lane, key) in (0..).zip(&mut keys) {
+                            let change = i64::from(lane == label as u32) - i64::from(lane == slot.0);
+                            *key = key.wrapping_add_signed(LANES as i64 * change);
+                        }
+                        slot.0 = label as u32;
+                    }
+                    for (count, key) in counts.iter_mut().zip(keys) {
+                        *count = key as usize / LANES;
+                    }
+                    return;
+                }
                 let mut class = first as usize;
-                for (((slot, &label), &truth), hit) in rows {
+                for (((slot, &label), &truth), hit) in slots.iter_mut().zip(labels).zip(truth).zip(hits) {
                     *hit = class as i32 == truth;
                     let (old, label) = (slot.0 as usize, label as usize);
                     slot.0 = label as u32;
@@ -173,7 +196,10 @@ impl MajorityBaseline for RecentLabels {
         self.score_rows(&rows.slice(0..start), &mut hits[..start]);
         while start < labels.len() {
             let stop = labels.len().min(start + self.width - self.next);
-            self.slide(&truth[start..stop], &labels[start..stop], &mut hits[start..stop]);
+            dispatch::run(
+                #[inline(always)]
+                || self.slide(&truth[start..stop], &labels[start..stop], &mut hits[start..stop]),
+            );
             start = stop;
         }
     }
