@@ -13,6 +13,7 @@ from streamgauge.reports.findings import (
     find_shared_unit,
     format_estimate,
     format_interval,
+    format_such_streams,
     group_by_pair,
     label_difference,
     list_findings,
@@ -181,6 +182,7 @@ def _find_worse(series: Series, tests: Sequence[Comparison]) -> frozenset[str]:
 
 def _build_tests_grid(comparisons: Sequence[Comparison]) -> Grid:
     shared = find_shared_unit(comparisons)
+    with_streams = any(test.such_streams is not None for test in comparisons)
     rows = tuple(
         (
             f"{test.first} minus {test.second}, {test.measure}",
@@ -191,13 +193,15 @@ def _build_tests_grid(comparisons: Sequence[Comparison]) -> Grid:
                     format_estimate(test, shared),
                     format_interval(test),
                     format_p_value(test.p_value),
+                    *(format_such_streams(test) if with_streams else ()),
                 )
             ),
         )
         for pair in group_by_pair(comparisons)
         for test in pair
     )
-    return Grid("Pairwise tests", ("pair", "test", label_difference(shared), "interval", "p"), rows)
+    columns = ("pair", "test", label_difference(shared), "interval on this stream", "p")
+    return Grid("Pairwise tests", (*columns, *(("for such streams", "p") if with_streams else ())), rows)
 
 
 def _build_other_grids(results: RunData) -> list[Grid]:

@@ -19,6 +19,7 @@ __all__ = [
     "find_shared_unit",
     "format_estimate",
     "format_interval",
+    "format_such_streams",
     "group_by_pair",
     "label_difference",
     "list_findings",
@@ -126,9 +127,27 @@ def format_interval(comparison: Comparison) -> str:
     >>> format_interval(replace(mcnemar(20, 5, 100), unit="rate"))
     '[+5.65, +24.35]'
     """
-    if comparison.interval is None:
-        return ""
-    return f"[{', '.join(format_difference(bound, comparison.unit) for bound in comparison.interval)}]"
+    return _format_bounds(comparison.interval, comparison.unit)
+
+
+def format_such_streams(comparison: Comparison) -> tuple[str, str]:
+    """Return the interval and the p-value for other streams of the source; empty if the test has none.
+
+    Examples
+    --------
+    >>> from streamgauge.significance import SUCH_STREAMS, Answer, mcnemar
+    >>> answer = Answer("for such streams", SUCH_STREAMS, (-0.01, 0.31), 0.07)
+    >>> format_such_streams(replace(mcnemar(20, 5, 100), unit="rate", such_streams=answer))
+    ('[-1.00, +31.00]', '0.0700')
+    """
+    answer = comparison.such_streams
+    if answer is None:
+        return "", ""
+    return _format_bounds(answer.interval, comparison.unit), format_p_value(answer.p_value)
+
+
+def _format_bounds(interval: tuple[float, float] | None, unit: str) -> str:
+    return "" if interval is None else f"[{', '.join(format_difference(bound, unit) for bound in interval)}]"
 
 
 IMBALANCED = 0.8

@@ -20,6 +20,7 @@ from streamgauge.reports.findings import (
     find_shared_unit,
     format_estimate,
     format_interval,
+    format_such_streams,
     group_by_pair,
     label_difference,
 )
@@ -279,8 +280,14 @@ def _build_test_row(pair: Sequence[Comparison], index: int, shared: str | None) 
     names = join_markup(tag("span", test.first), " minus ", tag("span", test.second), ", ", test.measure)
     cells = [tag("th", names, scope="rowgroup", rowspan=len(pair))] if index == 0 else []
     cells.append(tag("td", test.title, class_="text"))
-    estimate = format_estimate(test, shared)
-    cells.extend(tag("td", text) for text in (estimate, format_interval(test), format_p_value(test.p_value)))
+    other_interval, other_p = format_such_streams(test)
+    cells.append(tag("td", format_estimate(test, shared)))
+    for text, other, note in (
+        (format_interval(test), other_interval, "for such streams "),
+        (format_p_value(test.p_value), other_p, ""),
+    ):
+        second = tag("div", tag("span", note, class_="spread") if note else "", other) if other else ""
+        cells.append(tag("td", tag("div", text), second))
     cells.append(tag("td", test.sentence, _build_warnings(test), class_="text sentence"))
     return tag("tr", *cells, class_="starts" if index == 0 else None)
 

@@ -21,7 +21,7 @@ from streamgauge._format.text import count, describe_forgetting, make_printable
 from streamgauge.records import Resources, RunData, Verdict
 from streamgauge.reports.alarms import build_score_table, score_alarms_by_name
 from streamgauge.reports.costs import format_costs, list_cost_columns
-from streamgauge.reports.findings import describe_abstentions, format_interval, group_by_pair
+from streamgauge.reports.findings import describe_abstentions, format_interval, format_such_streams, group_by_pair
 from streamgauge.reports.series import Series, list_series
 from streamgauge.significance import Comparison
 
@@ -132,7 +132,7 @@ def build_pairs_table(comparisons: Sequence[Comparison]) -> Table:
     for test in tests:
         table.add_column(Text(f"p\n{make_printable(test)}"), justify="right")
     for pair in group_by_pair(comparisons):
-        p_values = {comparison.title: format_p_value(comparison.p_value) for comparison in pair}
+        p_values = {test.title: "\n".join(filter(None, _list_p_values(test))) for test in pair}
         first = pair[0]
         names = Text(make_printable(first.first) + "\nminus " + make_printable(f"{first.second}, {first.measure}"))
         estimate = Text(_format_estimate(pair, with_unit=not rates))
@@ -175,7 +175,14 @@ def _format_estimate(pair: Sequence[Comparison], *, with_unit: bool) -> str:
     best = next((comparison for comparison in pair if comparison.interval is not None), pair[0])
     unit = to_difference_unit(best.unit, short=True) if with_unit else ""
     parts = (format_difference(best.difference, best.unit), format_interval(best), unit)
-    return " ".join(part for part in parts if part)
+    estimate = " ".join(part for part in parts if part)
+    other, _ = format_such_streams(best)
+    return f"{estimate}\nfor such streams {other}" if other else estimate
+
+
+def _list_p_values(comparison: Comparison) -> tuple[str, str]:
+    """Return the p-values on this stream and for such streams; empty if there is none."""
+    return format_p_value(comparison.p_value), format_such_streams(comparison)[1]
 
 
 def _build_finals_table(all_series: Sequence[Series]) -> Table:
