@@ -184,6 +184,32 @@ def test_an_experiment_refuses_a_wrong_name_before_its_first_job(options, messag
     assert N_READ[0] == 0
 
 
+def test_an_experiment_names_a_class_that_a_stream_lacks_before_its_first_job(tmp_path):
+    (tmp_path / "wrong.toml").write_text(
+        'streams = ["Counting"]\nlearners = ["NaiveBayes"]\nmeasures = ["accuracy", "recall[up]"]\n'
+    )
+    with pytest.raises(StreamgaugeError, match="Counting: there is no class 'up'; there are 0, 1"):
+        invoke("run", str(tmp_path / "wrong.toml"), "--out", str(tmp_path / "found"))
+    assert N_READ[0] == 0
+    assert not (tmp_path / "found").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('measures = ["all", "kapa"]', "wrong.toml:3: there is no measure 'kapa'; did you mean kappa?"),
+        ('schemes = ["Bootstrp(3)"]', "wrong.toml:3: there is no scheme 'Bootstrp'; did you mean Bootstrap?"),
+        ('score = "firs"', "wrong.toml:3: "),
+        ("time_budget = -1.0", "time_budget = -1.0"),
+    ],
+)
+def test_the_file_of_an_experiment_is_checked_before_its_first_job(line, message, tmp_path):
+    (tmp_path / "wrong.toml").write_text(f'streams = ["Counting"]\nlearners = ["NaiveBayes"]\n{line}\n')
+    with pytest.raises(StreamgaugeError, match=re.escape(message)):
+        invoke("run", str(tmp_path / "wrong.toml"), "--out", str(tmp_path / "found"))
+    assert N_READ[0] == 0
+
+
 def fail(*_, **__):
     msg = "the sky fell"
     raise StreamgaugeError(msg)
