@@ -281,7 +281,7 @@ def _run(
 def _run_two_way(
     test: SignificanceTest, results: RunData, pair: PairSums, measure: Measure, forgetting: str | None, alpha: float
 ) -> Comparison:
-    if forgetting is not None:
+    if forgetting not in (None, LANDMARK):
         values, notes = _leave_readings_out(results, pair, measure.name, forgetting)
     elif results.blocks is None:
         msg = (
@@ -298,7 +298,8 @@ def _run_two_way(
             _list_classes(results),
             pooled=_find_scheme(results).get("test") == "held_out" and pair.n_folds > 1,
         )
-    outcome = test.run(values, scheme=str(_find_scheme(results).get("name", "")), alpha=alpha)
+    scheme = str(_find_scheme(results).get("name", ""))
+    outcome = test.run(values, scheme=scheme, repetitions=_count_repetitions(results), alpha=alpha)
     if values.pooled:
         notes = (*notes, "folds scored different rows, so their tallies were added: the difference is of all rows")
     if outcome.such_streams is not None and outcome.such_streams.note:

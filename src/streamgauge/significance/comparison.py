@@ -219,7 +219,7 @@ the rows, which the folds share.
             text = f"{ahead} is better than {behind}{by}{measure}{question} ({evidence})."
         else:
             lead = f"; {ahead} is ahead{by}" if self.difference else ""
-            between = f"between {self.first} and {self.second}"
+            between = f"between {ahead} and {behind}"
             text = f"No difference{measure} can be claimed {between}{question}{lead} ({evidence})."
         if self.null in LEFT_OUT:
             text = f"{text} {LEFT_OUT[self.null]}"
@@ -248,7 +248,7 @@ the rows, which the folds share.
             ("", f"{difference}, {unit}" if unit else difference, "interval", "p", "test", "question"),
             [
                 (
-                    f"{ahead} minus {behind}",
+                    f"{ahead} minus {behind}" if self.greater_is_better else f"{behind} minus {ahead}",
                     format_difference(None if self.difference is None else turn * self.difference, self.unit),
                     format_interval(self.interval),
                     p_text(self.p_value).removeprefix("p = "),

@@ -1,6 +1,6 @@
 """The two-way test of any measure: the luck of seeds and folds, and that of rows, by leaving blocks of rows out.
 
-Two questions are told apart. *On this stream*: given what was learnt from its rows, would the same learners with other
+There are two questions. *On this stream*: given what was learnt from its rows, would the same learners with other
 seeds, on other rows like these, differ in the same direction? *For such streams*: would they on another stream of the
 same source? What was learnt from the rows lasts to the end of a stream and is shared by all folds, so the second answer
 needs the folds as resamplings of the training rows, and its interval is wider.
@@ -145,7 +145,9 @@ def _estimate(values: LeftOut) -> _Variances:
 
 
 @significance_test("two_way_t", title="two-way t", over="folds and rows", least_folds=MIN_FOLDS)
-def two_way_t(values: LeftOut | ArrayLike, *, scheme: str | None = None, alpha: float = 0.05) -> Comparison:
+def two_way_t(
+    values: LeftOut | ArrayLike, *, scheme: str | None = None, repetitions: int = 1, alpha: float = 0.05
+) -> Comparison:
     """Test a mean difference of any measure, with the luck of both the folds and the rows: a two-way block jackknife.
 
     With d[f] the difference in fold f of k, d[f, -b] the same without block b of B, and theta the mean of d, the
@@ -165,6 +167,8 @@ def two_way_t(values: LeftOut | ArrayLike, *, scheme: str | None = None, alpha: 
         [2, folds, 1 + blocks] whose first column is over all rows.
     scheme
         The scheme of the folds: Bootstrap, CrossValidation or Split; None for no answer about other streams.
+    repetitions
+        How often the scheme drew its folds.
     alpha
         The level; the intervals have confidence ``1 - alpha``.
 
@@ -195,15 +199,13 @@ def two_way_t(values: LeftOut | ArrayLike, *, scheme: str | None = None, alpha: 
             f"a two-way t needs at least {MIN_FOLDS} folds, or one, not {k}: evaluate with more, such as Bootstrap(10)"
         )
         raise StreamgaugeError(msg)
-    if b < MIN_BLOCKS:
-        msg = f"a two-way t needs at least {MIN_BLOCKS} blocks of rows, not {b}: evaluate more rows"
-        raise StreamgaugeError(msg)
+    _require_blocks(b)
     parts, theta = _estimate(values), values.difference
     statistic, p_value, interval = _answer(theta, parts.on_this_stream, parts, parts.folds, (k, b), alpha)
     kind = next((name for name in TRAINING_FACTORS if scheme is not None and name in scheme), None)
     such_streams = None
     if kind is not None and k > 1:
-        training = TRAINING_FACTORS[kind](k) * parts.of_fold
+        training = TRAINING_FACTORS[kind](k // repetitions) * parts.of_fold
         _, other_p, other_interval = _answer(theta, parts.rows + training, parts, training, (k, b), alpha)
         note = SPLIT_NOTE if kind == "Split" else ""
         such_streams = Answer(QUESTIONS[SUCH_STREAMS], SUCH_STREAMS, other_interval, other_p, note)
@@ -221,6 +223,12 @@ def two_way_t(values: LeftOut | ArrayLike, *, scheme: str | None = None, alpha: 
         such_streams=such_streams,
         values=(float(values.whole[0].mean()), float(values.whole[1].mean())),
     )
+
+
+def _require_blocks(n_blocks: int) -> None:
+    if n_blocks < MIN_BLOCKS:
+        msg = f"a two-way t needs at least {MIN_BLOCKS} blocks of scored rows, not {n_blocks}: evaluate more rows"
+        raise StreamgaugeError(msg)
 
 
 def _answer(
@@ -268,6 +276,7 @@ def leave_blocks_out(
     >>> values.n_folds, values.n_blocks, notes
     (1, 31, ())
     """
+    _require_blocks(blocks.n_blocks)
     _require_testable(measure, blocks, classes, pooled=pooled)
     if "ranks" not in list_statistics([measure]):
         blocks = replace(blocks, votes={})

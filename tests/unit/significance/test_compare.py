@@ -132,7 +132,7 @@ def test_what_the_two_way_t_cannot_test_is_refused_with_the_reason() -> None:
         compare(run(), "bayes", "tree", measure="expected_calibration_error")
     with pytest.raises(StreamgaugeError, match="at least 5 folds, or one, not 3"):
         compare(run("Bootstrap(3)"), "bayes", "tree", measure="kappa")
-    with pytest.raises(StreamgaugeError, match="at least 10 blocks of rows, not 5: evaluate more rows"):
+    with pytest.raises(StreamgaugeError, match="at least 10 blocks of scored rows, not 5: evaluate more rows"):
         compare(run(n_rows=40), "bayes", "tree", measure="accuracy")
     with pytest.raises(StreamgaugeError, match=r"of majority is undefined in fold \d: it never predicted 0"):
         compare(run(), "bayes", "majority", measure="precision[0]")

@@ -180,7 +180,7 @@ def test_rounding_makes_neither_differences_nor_ranks() -> None:
 def test_what_cannot_be_tested_is_refused_with_what_to_do() -> None:
     with pytest.raises(StreamgaugeError, match="at least 5 folds, or one, not 4: evaluate with more"):
         two_way_t(np.ones((2, 4, 21)))
-    with pytest.raises(StreamgaugeError, match="at least 10 blocks of rows, not 9: evaluate more rows"):
+    with pytest.raises(StreamgaugeError, match="at least 10 blocks of scored rows, not 9: evaluate more rows"):
         two_way_t(np.ones((2, 5, 10)))
     with pytest.raises(StreamgaugeError, match="finite, in an array"):
         two_way_t(np.full((2, 5, 21), np.nan))
