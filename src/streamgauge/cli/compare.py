@@ -25,7 +25,7 @@ __all__ = ["command"]
     "tests",
     shell_complete=complete_names("tests"),
     multiple=True,
-    help=f"Significance test: {', '.join(list_tests())}; repeatable.  [default: the recommended one]",
+    help=f"Significance test: {', '.join(list_tests())}; repeatable.  [default: two_way_t]",
 )
 @click.option("--tested", help="Measure to test.  [default: accuracy if it was measured, else the first]")
 @click.option(

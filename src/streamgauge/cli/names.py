@@ -58,4 +58,4 @@ def _list_names(family: str) -> list[str]:
         from streamgauge.significance import list_tests  # noqa: PLC0415
 
         return list(list_tests())
-    return sorted(FAMILIES[family]())
+    return sorted([*FAMILIES[family](), *(["all"] if family == "measures" else [])])

@@ -87,7 +87,10 @@ _OPTIONS = (
         "  [default: all rows; with Holdout, the last test]",
     ),
     _make_name_option(
-        "--measure", "measures", multiple=True, help="Measure, such as kappa_m; repeatable.  [default: accuracy]"
+        "--measure",
+        "measures",
+        multiple=True,
+        help="Measure, such as kappa_m, 'recall[up]' or 'Hoeffding(delta=0.01)', or all; repeatable.  [default: accuracy]",
     ),
     _make_name_option(
         "--detector",
