@@ -90,7 +90,8 @@ _OPTIONS = (
         "--measure",
         "measures",
         multiple=True,
-        help="Measure, such as kappa_m, 'recall[up]' or 'Hoeffding(delta=0.01)', or all; repeatable.  [default: accuracy]",
+        help="Measure, such as kappa_m, 'recall[up]' or 'Hoeffding(delta=0.01)', or all; repeatable."
+        "  [default: accuracy]",
     ),
     _make_name_option(
         "--detector",
