@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge._foreign import build_majority
-from streamgauge.protocols import Forgetting, ForgettingState
+from streamgauge.protocols import Forgetting, ForgettingState, MajorityBaseline
 from streamgauge.randomness import below, uniform
 from streamgauge.records import ABSTAINED, UNLABELLED, Tally, Trace
 
@@ -68,25 +68,22 @@ def check_majority(forgetting: Forgetting, seed: int = 1) -> None:
     truth = sample_trace(seed).y_true
     labels = np.where(uniform(seed, "known", 0, 0, N_ROWS) < 0.8, truth, UNLABELLED).astype(np.int32)
     weight, time = below(seed, "weight", 0, 0, N_ROWS, 3).astype(np.float64), np.arange(N_ROWS) / 10.0
-    columns = (truth, labels, weight, time)
-    hits = whole.update(*columns)
+    hits = whole.update(truth, labels, weight, time)
     in_pieces, start = [], 0
-    state = build_majority(forgetting, N_CLASSES)
+    state = cast("MajorityBaseline", build_majority(forgetting, N_CLASSES))
     for stop in (1, 78, 1_000, N_ROWS):
-        saved = b"" if state is None else state.save()
-        state = build_majority(forgetting, N_CLASSES)
-        if state is not None:
-            state.load(saved)
-            in_pieces.append(state.update(*(column[start:stop] for column in columns)))
+        saved, part = state.save(), slice(start, stop)
+        state = cast("MajorityBaseline", build_majority(forgetting, N_CLASSES))
+        state.load(saved)
+        in_pieces.append(state.update(truth[part], labels[part], weight[part], time[part]))
         start = stop
     if not np.array_equal(hits, np.concatenate(in_pieces)):
         msg = f"{forgetting} has another majority class for labels in pieces"
         raise AssertionError(msg)
     for row in range(7, N_ROWS, 97):
-        hidden = build_majority(forgetting, N_CLASSES)
-        before = [column[: row + 1] for column in columns]
-        before[1] = np.append(labels[:row], np.int32(UNLABELLED))
-        if hidden is not None and hidden.update(*before)[row] != hits[row]:
+        state, part = cast("MajorityBaseline", build_majority(forgetting, N_CLASSES)), slice(row + 1)
+        hidden = np.append(labels[:row], np.int32(UNLABELLED))
+        if state.update(truth[part], hidden, weight[part], time[part])[row] != hits[row]:
             msg = f"{forgetting}: the majority class at row {row} has seen the label of that row"
             raise AssertionError(msg)
 

@@ -21,16 +21,6 @@ from streamgauge.measures import kappa_m, kappa_m_all
 from streamgauge.records import UNLABELLED, Step, Tally, Trace
 from streamgauge.schemes import Bootstrap, Chunks, CrossValidation, Prequential
 
-Labels = list[tuple[int, float, float]]
-"""Label, weight and time of arrival of what was learnt before, oldest first."""
-
-
-def weigh_classes(labels: Labels, by_age: Callable[[int], float], n_classes: int) -> list[float]:
-    weights = [0.0] * n_classes
-    for age, (label, weight, _) in enumerate(reversed(labels)):
-        weights[label] += weight * by_age(age)
-    return weights
-
 
 def follow(
     forgetting: object,
@@ -40,20 +30,19 @@ def follow(
     time: Sequence[float],
 ) -> list[bool]:
     """Return the hits of the majority class by definition: all labels are weighed again for each row."""
-    learnt: Labels = []
+    learnt: list[tuple[int, float, float]] = []  # label, weight and time of arrival, oldest first
     hits, now = [], -np.inf
     for true, label, row_weight, arrival in zip(truth, labels, weight, time, strict=True):
         now = max(now, arrival)
-        if isinstance(forgetting, Window | Tumbling):
-            known, by_age = learnt[-forgetting.width :], lambda _: 1.0
-        elif isinstance(forgetting, TimeWindow):
-            known, by_age = [entry for entry in learnt if entry[2] > now - forgetting.seconds], lambda _: 1.0
-        elif isinstance(forgetting, Fading):
-            n, factor, chunk = len(learnt), forgetting.factor, forgetting.chunk
-            known, by_age = learnt, lambda age, n=n, f=factor, c=chunk: f ** (n // c - (n - 1 - age) // c)
-        else:
-            known, by_age = learnt, lambda _: 1.0
-        weights = weigh_classes(known, by_age, 4)
+        weights = [0.0] * 4
+        for index, (known, known_weight, learnt_at) in enumerate(learnt):
+            if isinstance(forgetting, Window | Tumbling):
+                share = float(index >= len(learnt) - forgetting.width)
+            elif isinstance(forgetting, TimeWindow):
+                share = float(learnt_at > now - forgetting.seconds)
+            elif isinstance(forgetting, Fading):
+                share = forgetting.factor ** (len(learnt) // forgetting.chunk - index // forgetting.chunk)
+            weights[known] += known_weight * share
         hits.append(max(weights) > 0.0 and int(np.argmax(weights)) == true)
         if label != UNLABELLED and row_weight > 0.0:
             learnt.append((label, row_weight, now))
@@ -118,7 +107,10 @@ def weighted_stream(n_rows: int = 3_000) -> sg.streams.ArrayStream:
     return sg.streams.ArrayStream(rows.x, y, weight=np.random.default_rng(1).choice([0.0, 0.5, 1.0, 2.0], n_rows))
 
 
-STREAMS = {"plain": lambda: sg.SEA(thresholds=(6.0, 14.0), drift_every=500, n_rows=3_000), "weighted": weighted_stream}
+STREAMS: dict[str, Callable[[], Any]] = {
+    "plain": lambda: sg.SEA(thresholds=(6.0, 14.0), drift_every=500, n_rows=3_000),
+    "weighted": weighted_stream,
+}
 SCHEMES = [Prequential(), Bootstrap(3), CrossValidation(3, test="all"), Chunks(64)]
 LABELLINGS = [AllLabels(), Delayed(1), Delayed(150)]
 

@@ -11,6 +11,8 @@ const NAME: &str = "Majority of the last labels";
 
 /// The number of classes up to which all are compared after each label.
 const LANES: usize = 8;
+/// The width from which on a count does not fit into a key.
+const MAX_WIDTH: usize = 1 << 28;
 
 /// A sliding window of the last labels, with the weight of each class in it.
 #[derive(Debug, Clone)]
@@ -63,7 +65,7 @@ impl RecentLabels {
     #[inline(always)]
     fn slide(&mut self, truth: &[i32], labels: &[i32], hits: &mut [bool]) {
         let slots = &mut self.labels[self.next..self.next + labels.len()];
-        let (n_classes, first) = (self.n_classes, self.classes.class());
+        let (n_classes, width, first) = (self.n_classes, self.width, self.classes.class());
         self.classes.change_counts(
             #[inline(always)]
             |counts| {
@@ -81,18 +83,18 @@ impl RecentLabels {
                     counts[0] = (counts[0] as i64 - gain) as usize;
                     return;
                 }
-                if n_classes <= LANES {
+                if n_classes <= LANES && width < MAX_WIDTH {
                     // Without branches, which labels would mispredict: the greatest key is that of the majority.
-                    let mut keys = [0_u64; LANES];
+                    let mut keys = [0_u32; LANES];
                     for (class, &count) in counts.iter().enumerate() {
-                        keys[class] = (count * LANES + LANES - 1 - class) as u64;
+                        keys[class] = (count * LANES + LANES - 1 - class) as u32;
                     }
                     for (((slot, &label), &truth), hit) in slots.iter_mut().zip(labels).zip(truth).zip(hits) {
-                        let greatest = keys.iter().fold(0, |greatest: u64, &key| greatest.max(key));
+                        let greatest = keys.iter().fold(0, |greatest: u32, &key| greatest.max(key));
                         *hit = (LANES - 1 - greatest as usize % LANES) as i32 == truth;
                         for (lane, key) in (0..).zip(&mut keys) {
-                            let change = i64::from(lane == label as u32) - i64::from(lane == slot.0);
-                            *key = key.wrapping_add_signed(LANES as i64 * change);
+                            *key += LANES as u32 * u32::from(lane == label as u32);
+                            *key -= LANES as u32 * u32::from(lane == slot.0);
                         }
                         slot.0 = label as u32;
                     }
