@@ -34,7 +34,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -44,15 +43,13 @@ from numpy.typing import NDArray
 
 import streamgauge as sg
 from streamgauge import randomness
-from streamgauge._engine.blocks import BlockHistory, BlockState
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners import NoiseFilter, OzaBag
 from streamgauge.measures import measure as find_measure
-from streamgauge.protocols import CellBatch, LearnerSpec, Recorder, Scheme, Stream
+from streamgauge.protocols import CellBatch, LearnerSpec, Scheme, Stream
 from streamgauge.records import BlockLayout, BlockTallies, Schema, Trace
-from streamgauge.records.blocks import list_boundaries
-from streamgauge.results import Results
-from streamgauge.significance import Comparison, two_way_t
+from streamgauge.records.blocks import find_block_length, list_boundaries
+from streamgauge.significance import two_way_t
 from streamgauge.significance.two_way import leave_blocks_out
 from streamgauge.streams import ArrayStream, in_memory
 
@@ -80,8 +77,6 @@ QUESTIONS = {"on this stream": NULLS[:2], "for such streams": NULLS}
 """The nulls under which each question must keep its level."""
 
 COLUMNS = ("stream", "scheme", "null", "repetition", *(f"{m} {q}" for m in MEASURES for q in QUESTIONS))
-
-SHARED_COLUMNS = ("row", "y_true", "majority_hit", "no_change_hit")
 
 Row = dict[str, object]
 Job = tuple[str, str, int]
@@ -148,42 +143,121 @@ def open_stream(name: str, repetition: int) -> Stream:
 
 
 @dataclass
-class Traces:
-    """A recorder of the traces of some learners: by learner and fold, in batches."""
+class Votes:
+    """A recorder of predictions and votes, by learner and fold."""
 
-    learners: frozenset[str]
     batches: dict[tuple[str, int], list[Trace]] = field(default_factory=dict)
     needs_votes: bool = True
 
     @contextmanager
     def open(self, *_: object) -> Iterator[Callable[[CellBatch], None]]:
         """Open it for a run."""
-        yield self._record
+        yield lambda batch: self.batches.setdefault((batch.learner, batch.fold), []).append(batch.trace)
 
-    def _record(self, batch: CellBatch) -> None:
-        if batch.learner in self.learners and len(batch.trace):
-            self.batches.setdefault((batch.learner, batch.fold), []).append(batch.trace)
-
-    def collect(self, learner: str, fold: int, column: str) -> NDArray[Any]:
-        """Return a column of the traces of a learner in a fold."""
-        return np.concatenate([getattr(trace, column) for trace in self.batches[learner, fold]])
+    def join(self, learner: str, column: str) -> NDArray[Any]:
+        """Return a column of all folds of a learner, [folds, n, ...]."""
+        return np.stack(
+            [np.concatenate([getattr(t, column) for t in self.batches[learner, fold] if len(t)]) for fold in range(K)]
+        )
 
 
-def evaluate(
-    stream: Stream, learners: object, scheme: str, repetition: int, recorders: Sequence[Recorder] = ()
-) -> Results:
+@dataclass(frozen=True)
+class Predictions:
+    """What a learner predicted in each fold: classes and shares of the votes for class 1, [folds, n]."""
+
+    classes: NDArray[np.int32]
+    shares: NDArray[np.float64]
+
+    def mix(self, other: "Predictions", mine: NDArray[np.bool_]) -> "Predictions":
+        """Return the own predictions for some rows, and those of another learner for the others."""
+        return Predictions(np.where(mine, self.classes, other.classes), np.where(mine, self.shares, other.shares))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run: labels, hits of the majority class by fold, and the predictions of each learner."""
+
+    y: NDArray[np.int32]
+    majority_hit: NDArray[np.bool_]
+    learners: dict[str, Predictions]
+
+
+def evaluate(stream: Stream, learners: dict[str, LearnerSpec], scheme: str, repetition: int) -> Run:
     """Evaluate learners with ten folds."""
-    return sg.evaluate(
+    votes = Votes()
+    sg.evaluate(
         stream,
         learners,
         scheme=SCHEMES[scheme](K),
-        measures=MEASURES,
+        measures="accuracy",
         seed=repetition,
         every=stream.n_rows,
         live_test=None,
+        recorders=[votes],
         backend=sg.Threads(1),
-        recorders=recorders,
     )
+    predictions = {}
+    for name in learners:
+        of_class = votes.join(name, "votes")
+        total = of_class.sum(axis=2)
+        shares = np.where(total > 0.0, of_class[:, :, 1] / np.where(total > 0.0, total, 1.0), 0.5)
+        predictions[name] = Predictions(votes.join(name, "y_pred"), shares)
+    first = next(iter(learners))
+    return Run(votes.join(first, "y_true")[0], votes.join(first, "majority_hit"), predictions)
+
+
+LAYOUT = BlockLayout(2, ("ranks",))
+
+
+def tally(run: Run, pair: Sequence[Predictions]) -> BlockTallies:
+    """Return the tallies of blocks of two learners, with the votes for class 1 in 256 bins of equal numbers of rows.
+
+    A run with areas among its measures keeps such tallies itself, in bins that do not depend on the order of rows;
+    `check_tallies` compares the two.
+    """
+    n = len(run.y)
+    ends = [row for row in list_boundaries(0, n, n) if 2 * (n - row) >= find_block_length(n)] + [n]
+    block = np.searchsorted(ends, np.arange(n), side="right")
+    n_blocks = len(ends)
+    numbers = np.zeros((2, K, n_blocks, LAYOUT.n_numbers))
+    votes = {}
+    for learner, fold in product(range(2), range(K)):
+        predicted, shares = pair[learner].classes[fold], pair[learner].shares[fold]
+        cell = (block * 2 + run.y) * 3 + predicted + 1  # the first column is that of abstentions
+        counts = np.bincount(cell, minlength=6 * n_blocks).reshape(n_blocks, 2, 3)
+        hits = np.bincount(block, run.majority_hit[fold], minlength=n_blocks)
+        width = np.bincount(block, minlength=n_blocks)
+        columns = [
+            counts[:, :, 1:].reshape(n_blocks, 4),
+            counts[:, :, 0],
+            hits[:, None],
+            0.0 * hits[:, None],
+            width[:, None],
+        ]
+        numbers[learner, fold, :, :9] = np.concatenate(columns, axis=1)
+        edges = np.unique(np.sort(shares)[:: -(-n // 255)])
+        bins = np.searchsorted(edges, shares, side="right")
+        weights = [
+            np.bincount((block * 257 + bins)[run.y == truth], minlength=257 * n_blocks).reshape(n_blocks, 257)
+            for truth in (1, 0)
+        ]
+        votes[learner, fold, 1] = (0, np.arange(257), np.stack(weights).astype(np.float64))
+        order = np.argsort(shares, kind="stable")
+        numbers[learner, fold, -1, 9:] = np.nan
+        areas = numbers[learner, fold, -1, 9:].reshape(4, 2, 2)
+        areas[0, 1], areas[2, 1] = compute_areas(shares[order], run.y[order] == 1)
+    return BlockTallies(np.array(ends), LAYOUT, numbers, votes)
+
+
+def compute_areas(shares: NDArray[np.float64], positive: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the areas under the ROC and the precision-recall curve of ascending shares."""
+    last = np.append(shares[1:] != shares[:-1], True)  # where ties end
+    starts = np.append(0, np.flatnonzero(last)[:-1] + 1)
+    own, others = np.add.reduceat(positive, starts, dtype=float), np.add.reduceat(~positive, starts, dtype=float)
+    n_own, n_others = own.sum(), others.sum()
+    below = np.cumsum(others) - others / 2
+    above, others_above = np.cumsum(own[::-1])[::-1], np.cumsum(others[::-1])[::-1]
+    return float(own @ below / (n_own * n_others)), float(own @ (above / (above + others_above)) / n_own)
 
 
 def run_plain(job: Job) -> Iterator[Row]:
@@ -194,79 +268,56 @@ def run_plain(job: Job) -> Iterator[Row]:
     if repetition <= POWER_REPETITIONS:
         learners["noisy"] = NoiseFilter(bag, 0.05, seed=1)
     learners |= {"bayes": sg.NaiveBayes(), "tree": sg.HoeffdingTree(grace_period=50)}
-    traces, rows = Traces(frozenset({"bayes", "tree"})), open_stream(stream, repetition)
-    results = evaluate(rows, learners, scheme, repetition, recorders=[traces])
-    compare = partial(sg.compare, results)
-    yield {"null": "seeds", **run_tests(partial(compare, "a", "b"))}
-    if "noisy" in learners:
-        yield {"null": POWERS[0], **run_tests(partial(compare, "a", "noisy"))}
-        yield {"null": POWERS[1], **run_tests(partial(compare, "b", "noisy"))}
-    blocks = mirror(traces, repetition, rows.n_rows or 0)
-    yield {"null": "mirrored", **run_tests(partial(compare_blocks, blocks, scheme))}
+    run = evaluate(open_stream(stream, repetition), learners, scheme, repetition)
+    predictions = run.learners
+    heads = randomness.uniform(repetition, "coin", 0, 0, len(run.y)) < 0.5
+    pairs = {"seeds": ("a", "b"), POWERS[0]: ("a", "noisy"), POWERS[1]: ("b", "noisy")}
+    for null, (first, second) in pairs.items():
+        if second in predictions:
+            yield {"null": null, **run_tests(tally(run, [predictions[first], predictions[second]]), scheme)}
+    bayes, tree = predictions["bayes"], predictions["tree"]
+    mirrored = [bayes.mix(tree, heads), bayes.mix(tree, ~heads)]
+    yield {"null": "mirrored", **run_tests(tally(run, mirrored), scheme)}
 
 
 def run_symmetric(job: Job) -> Iterator[Row]:
     """Run the symmetric nulls once: each half of the attributes is a stream with the same labels and folds."""
     stream, scheme, repetition = job
     x, y = SYMMETRIC[stream].draw(repetition)
-    learners = {"bayes": sg.NaiveBayes(), "tree": sg.HoeffdingTree(grace_period=50)}
-    halves = []
-    for half in (x[:, :3], x[:, 3:]):
-        rows = ArrayStream(np.ascontiguousarray(half), y)
-        blocks = evaluate(rows, learners, scheme, repetition).blocks
-        if blocks is not None:
-            halves.append(blocks)
-    for learner, null in enumerate(NULLS[2:]):
-        pair = join_learners([blocks.select_learners([learner]) for blocks in halves])
-        yield {"null": null, **run_tests(partial(compare_blocks, pair, scheme))}
+    learners: dict[str, LearnerSpec] = {"bayes": sg.NaiveBayes(), "tree": sg.HoeffdingTree(grace_period=50)}
+    halves = [np.ascontiguousarray(half) for half in (x[:, :3], x[:, 3:])]
+    runs = [evaluate(ArrayStream(half, y), learners, scheme, repetition) for half in halves]
+    for name, null in zip(learners, NULLS[2:], strict=True):
+        yield {"null": null, **run_tests(tally(runs[0], [run.learners[name] for run in runs]), scheme)}
 
 
-def join_learners(parts: Sequence[BlockTallies]) -> BlockTallies:
-    """Join the tallies of one learner of each of several runs."""
-    votes = {(index, *key[1:]): bins for index, part in enumerate(parts) for key, bins in part.votes.items()}
-    numbers = np.concatenate([part.numbers for part in parts])
-    return BlockTallies(parts[0].rows, parts[0].layout, numbers, votes)
+def check_tallies(n_repetitions: int = 10) -> None:
+    """Print the greatest relative difference of p-values from those of runs that keep tallies of blocks themselves."""
+    worst = 0.0
+    for repetition, scheme in product(range(1, n_repetitions + 1), SCHEMES):
+        stream = open_stream("10 % positives", repetition)
+        learners: dict[str, LearnerSpec] = {"bayes": sg.NaiveBayes(), "tree": sg.HoeffdingTree(grace_period=50)}
+        run = evaluate(stream, learners, scheme, repetition)
+        row = run_tests(tally(run, list(run.learners.values())), scheme)
+        results = sg.evaluate(stream, learners, scheme=SCHEMES[scheme](K), measures=MEASURES, seed=repetition)
+        for measure in (name for name in MEASURES if f"{name} on this stream" in row):
+            p_value = sg.compare(results, measure=measure).p_value
+            worst = max(worst, abs(float(str(row[f"{measure} on this stream"])) - p_value) / max(p_value, 0.01))
+    print(f"greatest relative difference of p-values: {worst:.3g}")
 
 
-def mirror(traces: Traces, repetition: int, n_rows: int) -> BlockTallies:
-    """Return the tallies of two learners that share the predictions of naive Bayes and a tree by a coin per row."""
-    heads = randomness.uniform(repetition, "coin", 0, 0, n_rows) < 0.5
-    layout = BlockLayout(2, ("ranks",))
-    history = BlockHistory((2, K), layout)
-    for fold in range(K):
-        shared = {name: traces.collect("bayes", fold, name) for name in SHARED_COLUMNS}
-        (first, first_votes), (second, second_votes) = (
-            [traces.collect(learner, fold, column) for column in ("y_pred", "votes")] for learner in ("bayes", "tree")
-        )
-        for learner, coin in enumerate((heads, ~heads)):
-            state = BlockState(layout, sg.Landmark().build(2, layout.statistics))  # type: ignore[arg-type]
-            state.block_rows = [*list_boundaries(0, n_rows - 1, n_rows), n_rows]
-            votes = np.where(coin[:, None], first_votes, second_votes)
-            state.update(Trace(y_pred=np.where(coin, first, second), votes=votes, **shared), [])
-            history.add({learner * K + fold: state.kept})
-    blocks = history.build()
-    assert blocks is not None  # there are rows
-    return blocks
-
-
-def compare_blocks(blocks: BlockTallies, scheme: str, *, measure: str) -> Comparison:
-    """Compare two learners by their tallies."""
-    known = find_measure(measure)
-    bound = known.bind(Schema((), ("0", "1")))  # type: ignore[attr-defined]
-    values, _ = leave_blocks_out(blocks, bound, ("first", "second"), ("0", "1"), pooled=False)
-    return two_way_t(values, scheme=SCHEMES[scheme].__name__)
-
-
-def run_tests(compare: Callable[..., Comparison]) -> Row:
+def run_tests(blocks: BlockTallies, scheme: str) -> Row:
     """Return the p-values of all measures for both questions; empty where a measure is refused."""
     row: Row = {}
-    for measure in MEASURES:
+    for name in MEASURES:
+        measure = find_measure(name).bind(Schema((), ("0", "1")))  # type: ignore[attr-defined]
         try:
-            outcome = compare(measure=measure)
+            values, _ = leave_blocks_out(blocks, measure, ("first", "second"), ("0", "1"), pooled=False)
         except StreamgaugeError:
             continue
+        outcome = two_way_t(values, scheme=SCHEMES[scheme].__name__)
         p_values = (outcome.p_value, math.nan if outcome.such_streams is None else outcome.such_streams.p_value)
-        row |= {f"{measure} {question}": f"{p:.4g}" for question, p in zip(QUESTIONS, p_values, strict=True)}
+        row |= {f"{name} {question}": f"{p:.4g}" for question, p in zip(QUESTIONS, p_values, strict=True)}
     return row
 
 

@@ -8,13 +8,13 @@ that the live verdict, checked after every row, is checked 1,000 times. The case
 - mirrored: two algorithms of equal true accuracy on any stream: a coin per row decides which of two learners predicts
   for the first; the other predicts for the second. Without randomness the learners are naive Bayes and a Hoeffding
   tree, with randomness naive Bayes and the forest. The folds share the coins, as they share the rows.
-- noise: a forest against itself behind a noise filter that redraws the class with probability 0.05 or 0.10, with the same
-  seeds (common random numbers) and with other seeds, the latter also for 20 and 30 folds.
+- noise: a forest against itself behind a noise filter that redraws the class with probability 0.05 or 0.10, with the
+  same seeds (common random numbers) and with other seeds, the latter also for 20 and 30 folds.
 
-Repetitions are appended to results/live_calibration.csv as they end, so that ``python -m benchmarks live_calibration`` can be
-stopped at any time and resumes there. At the end it writes the tables to the page, and by stream to
-results/live_calibration.md. With ``CALIBRATION_REPETITIONS=0`` it only writes the tables; with ``CALIBRATION_PART=2/3`` it
-runs the second third of the missing repetitions, to run several processes at once.
+Repetitions are appended to results/live_calibration.csv as they end, so that ``python -m benchmarks live_calibration``
+can be stopped at any time and resumes there. At the end it writes the tables to the page, and by stream to
+results/live_calibration.md. With ``CALIBRATION_REPETITIONS=0`` it only writes the tables; with
+``CALIBRATION_PART=2/3`` it runs the second third of the missing repetitions, to run several processes at once.
 """
 
 import csv

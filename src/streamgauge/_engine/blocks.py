@@ -48,29 +48,17 @@ class BlockState:
         if not self.block_rows:
             self.kept = self._nothing
             return self._state.update(trace, reading_rows)
-        if self._layout.has_votes:
-            return self._update_with_votes(trace, reading_rows)
         rows = sorted({*reading_rows, *self.block_rows})
-        tallies = self._state.update(trace, rows)
-        indices = np.searchsorted(rows, self.block_rows)
-        self.kept = CellBlocks(tuple(self.block_rows), self._layout.flatten(tallies.select(indices)))
-        return tallies.select(np.searchsorted(rows, reading_rows))
-
-    def _update_with_votes(self, trace: Trace, reading_rows: Sequence[int]) -> Tallies:
-        """Add a trace in parts, since votes in bins can be read only between two."""
-        parts, kept, start = [], [], 0
-        readings = list(reading_rows)
-        for row in self.block_rows:
-            stop = int(trace.count_before(np.array([row]))[0])
-            n_readings = int(np.searchsorted(readings, row, side="right"))
-            tallies = self._state.update(trace.part(start, stop), [*readings[:n_readings], row])
-            votes = tuple(self._state.vote_bins(MAX_VOTE_BINS))
-            kept.append(CellBlocks((row,), self._layout.flatten(tallies[n_readings:]), (votes,)))
-            parts.append(tallies[:n_readings])
-            readings, start = readings[n_readings:], stop
-        parts.append(self._state.update(trace.part(start, len(trace)), readings))
-        self.kept = CellBlocks.join(kept)
-        return Tallies.join(parts)
+        readings, blocks = np.searchsorted(rows, reading_rows), np.searchsorted(rows, self.block_rows)
+        if self._layout.has_votes and trace.votes is not None:
+            ranked, binned = np.zeros((2, len(rows)), dtype=np.bool_)
+            ranked[readings] = ranked[blocks[-1]] = binned[blocks] = True  # the last block has the areas of all rows
+            tallies, bins = self._state.update_with_bins(trace, rows, ranked, binned, MAX_VOTE_BINS)
+        else:
+            tallies, bins = self._state.update(trace, rows), []
+        numbers, votes = self._layout.flatten(tallies.select(blocks)), tuple(map(tuple, bins))
+        self.kept = CellBlocks(tuple(self.block_rows), numbers, votes)
+        return tallies.select(readings)
 
     @property
     def n_bytes(self) -> int:

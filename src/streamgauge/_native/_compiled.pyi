@@ -281,6 +281,29 @@ class Forgetting:
         NDArray[np.float64],
         NDArray[np.float64] | None,
     ]: ...
+    def update_with_bins(
+        self,
+        y_true: NDArray[np.int32],
+        y_pred: NDArray[np.int32],
+        majority_hit: NDArray[np.bool_],
+        no_change_hit: NDArray[np.bool_],
+        weight: NDArray[np.float64] | None,
+        reading_rows: NDArray[np.int64],
+        votes: NDArray[np.float64],
+        ranked: NDArray[np.bool_],
+        binned: NDArray[np.bool_],
+        max_bins: int,
+    ) -> tuple[
+        tuple[
+            NDArray[np.float64],
+            NDArray[np.float64],
+            NDArray[np.float64],
+            NDArray[np.uint64],
+            NDArray[np.float64],
+            NDArray[np.float64] | None,
+        ],
+        list[list[tuple[int, NDArray[np.int64], NDArray[np.float64]]]],
+    ]: ...
     def vote_bins(self, max_bins: int) -> list[tuple[int, NDArray[np.int64], NDArray[np.float64]]]: ...
     @property
     def n_bytes(self) -> int: ...
