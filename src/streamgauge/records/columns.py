@@ -1,6 +1,5 @@
 """Columns that many parts of a run share, so that none of them may write into one."""
 
-from dataclasses import fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,7 +27,7 @@ def protect(column: T) -> T:
 
 
 def protect_fields(record: Any) -> None:  # noqa: ANN401
-    """Protect all columns of a data class, whether it was built or restored.
+    """Protect all columns of a record, whether it was built or restored.
 
     Examples
     --------
@@ -36,10 +35,9 @@ def protect_fields(record: Any) -> None:  # noqa: ANN401
     >>> Batch(0, np.zeros((1, 1)), np.zeros(1, dtype=np.int32)).x.flags.writeable
     False
     """
-    values = vars(record)
-    for column in fields(record):
-        if column.name in values:
-            values[column.name] = protect(values[column.name])
+    columns = vars(record)
+    for name, column in columns.items():
+        columns[name] = protect(column)
 
 
 class SharedColumn(cached_property[T]):
