@@ -48,7 +48,7 @@ from streamgauge.learners import NoiseFilter, OzaBag
 from streamgauge.measures import measure as find_measure
 from streamgauge.protocols import CellBatch, LearnerSpec, Scheme, Stream
 from streamgauge.records import BlockLayout, BlockTallies, Schema, Trace
-from streamgauge.records.blocks import find_block_length, list_boundaries
+from streamgauge.records.blocks import find_block_length
 from streamgauge.significance import two_way_t
 from streamgauge.significance.two_way import leave_blocks_out
 from streamgauge.streams import ArrayStream, in_memory
@@ -216,7 +216,8 @@ def tally(run: Run, pair: Sequence[Predictions]) -> BlockTallies:
     `check_tallies` compares the two.
     """
     n = len(run.y)
-    ends = [row for row in list_boundaries(0, n, n) if 2 * (n - row) >= find_block_length(n)] + [n]
+    length = find_block_length(n)
+    ends = [row for row in range(length, n, length) if 2 * (n - row) >= length] + [n]
     block = np.searchsorted(ends, np.arange(n), side="right")
     n_blocks = len(ends)
     numbers = np.zeros((2, K, n_blocks, LAYOUT.n_numbers))

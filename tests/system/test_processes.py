@@ -23,6 +23,7 @@ from streamgauge.errors import FailureWarning, StreamgaugeError
 from streamgauge.labelling import Delayed
 from streamgauge.results import Misclassified, Predictions
 from streamgauge.schemes import Holdout
+from tests.support.run_facts import assert_same_blocks
 
 
 class Mean:
@@ -78,6 +79,7 @@ def assert_same(one: sg.Results, other: sg.Results) -> None:
         assert first.sum_squared_means == second.sum_squared_means
         np.testing.assert_array_equal(first.only_first, second.only_first)
         np.testing.assert_array_equal(first.block_sums, second.block_sums)
+    assert_same_blocks(one, other)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +87,7 @@ def assert_same(one: sg.Results, other: sg.Results) -> None:
     [
         {
             "detectors": ["DDM"],
-            "measures": ["accuracy", "kappa_m", "log_loss"],
+            "measures": ["accuracy", "kappa_m", "log_loss", "roc_auc[1]"],
             "forgetting": [sg.AdwinWindow(), sg.Fading(0.9)],
         },
         {"labelling": Delayed(120), "scheme": sg.CrossValidation(3, test="held_out"), "resources": True},

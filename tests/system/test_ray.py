@@ -15,6 +15,7 @@ from streamgauge.backends import Ray, Threads
 from streamgauge.backends.ray import _RemoteGroup
 from streamgauge.labelling import Delayed
 from streamgauge.results import ConfusionMatrices
+from tests.support.run_facts import assert_same_blocks
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Ray, about itself
@@ -88,7 +89,7 @@ def run(backend, *, n_rows=6000, **options):
         "every": 500,
         "batch_size": 250,
         "scheme": sg.Bootstrap(2),
-        "measures": ["accuracy", "log_loss"],
+        "measures": ["accuracy", "log_loss", "pr_auc[1]"],
         **options,
     }
     return sg.evaluate(sg.RandomRBF(n_rows=n_rows, speed=0.01), learners, backend=backend, **options)
@@ -100,6 +101,7 @@ def assert_same(one, other):
     for first, second in zip(one.pairs, other.pairs, strict=True):
         assert first.sum_squared_means == second.sum_squared_means
         np.testing.assert_array_equal(first.only_first, second.only_first)
+    assert_same_blocks(one, other)
 
 
 @pytest.mark.usefixtures("cluster")

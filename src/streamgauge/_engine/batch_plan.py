@@ -283,7 +283,7 @@ class RunSpec:
         if plan.batch is None:
             return [plan.n_done]
         start = plan.batch.start
-        return list_boundaries(start, start + len(plan.batch), self.n_rows or 0) if start >= 0 else []
+        return list_boundaries(start, start + len(plan.batch)) if start >= 0 else []
 
     @cached_property
     def block_layout(self) -> BlockLayout:

@@ -62,20 +62,18 @@ def find_block_length(n_rows: int) -> int:
     return length
 
 
-def list_boundaries(start: int, stop: int, n_rows: int = 0) -> list[int]:
-    """Return the ends of blocks after row `start` and up to row `stop` in a run of `n_rows` rows, if that is known.
-
-    Blocks that would be joined before the end of the run are not begun.
+def list_boundaries(start: int, stop: int) -> list[int]:
+    """Return the ends of blocks after row `start` and up to row `stop`.
 
     Examples
     --------
-    >>> list_boundaries(300, 400), list_boundaries(300, 400, n_rows=1000)
-    ([304, 312, 320, 336, 352, 368, 384, 400], [320, 352, 384])
+    >>> list_boundaries(300, 400)
+    [304, 312, 320, 336, 352, 368, 384, 400]
     """
     boundaries: list[int] = []
     row = start
     while True:
-        length = find_block_length(max(row + 1, n_rows))
+        length = find_block_length(row + 1)
         row = (row // length + 1) * length
         if row > stop:
             return boundaries

@@ -331,3 +331,13 @@ def test_what_cannot_be_compared_is_refused_with_what_to_do() -> None:
     undefined = replace(results, values=np.where(results.values == results.values[-1, 1, 3], np.nan, results.values))
     with pytest.raises(StreamgaugeError, match="kappa of tree or bayes is undefined in some fold"):
         compare(undefined, "tree", "bayes", measure="kappa", test="wilcoxon")
+
+
+def test_a_run_that_was_cut_short_is_tested_over_the_rows_it_read() -> None:
+    learners = {"bayes": NaiveBayes(), "majority": MajorityClass()}
+    options = {"scheme": Bootstrap(5), "measures": ["kappa", "roc_auc[1]"], "every": 100}
+    cut = Evaluation(SEA(n_rows=1_000_000), learners, **options, batch_size=500)
+    cut.stop_after = 1000
+    short, whole = cut.run(), evaluate(SEA(n_rows=1000), learners, **options)
+    for measure in ("kappa", "roc_auc[1]"):
+        assert compare(short, measure=measure).p_value == compare(whole, measure=measure).p_value
