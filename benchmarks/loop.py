@@ -26,7 +26,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "chunks of 1,000": {"scheme": Chunks(1000)},
     "holdout": {"scheme": Holdout(10_000, 1_000)},
     "labels 1,000 rows late": {"labelling": Delayed(1000)},
-    "labels 100,000 rows late": {"labelling": Delayed(100_000)},
+    "labels 100,000 rows late": {"labelling": Delayed(100_000), "score_unlabelled_start": True},
     "labels late at random": {"labelling": DelayedAtRandom(1000)},
 }
 

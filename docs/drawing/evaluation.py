@@ -44,7 +44,8 @@ def _log_steps(scheme: Scheme, labels: Labelling) -> tuple[list[tuple[int, int]]
     LoggingLearner.tested, LoggingLearner.learnt = [], []
     rows = np.arange(N_ROWS, dtype=float)[:, None]
     stream = (rows, np.arange(N_ROWS) % 2)
-    sg.evaluate(stream, LoggingLearner(), scheme=scheme, labelling=labels, backend=sg.Threads(1), seed=3)
+    options = {"score_unlabelled_start": True, "backend": sg.Threads(1)}
+    sg.evaluate(stream, LoggingLearner(), scheme=scheme, labelling=labels, seed=3, **options)  # type: ignore[arg-type]
     return LoggingLearner.tested, LoggingLearner.learnt
 
 

@@ -336,7 +336,7 @@ class Feedback:
     Parameters
     ----------
     n_revealed
-        Rows whose label arrived, so that they could be learnt.
+        Rows whose label arrived.
     n_owed
         Rows whose label was still due at the end.
     n_hidden
