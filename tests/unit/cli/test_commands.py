@@ -310,3 +310,12 @@ def test_there_are_about_25_public_names_and_all_are_there():
     assert 20 <= len(sg.__all__) <= 30
     for name in sg.__all__:
         assert getattr(sg, name).__doc__
+
+
+def test_rows_before_the_first_late_label_are_left_out_unless_they_are_asked_for():
+    words = ("evaluate", "--stream", "SEA", "--rows", "900", "--learner", "NaiveBayes", "--labelling", "Delayed(300)")
+    feedback = json.loads(invoke(*words, "--json")[0])["feedback"]
+    assert (feedback["n_scored"], feedback["n_left_out"]) == ([599], 301)
+    assert "Left out: 301 rows that were tested before a label could be learnt" in " ".join(invoke(*words)[0].split())
+    feedback = json.loads(invoke(*words, "--json", "--score-unlabelled-start")[0])["feedback"]
+    assert (feedback["n_scored"], feedback["n_left_out"]) == ([900], 0)
