@@ -4,9 +4,9 @@ They are exact over `Window`, `TimeWindow` and `Tumbling`, which keep the votes 
 keep the votes in sparse bins, with a sum for each true class that occurs in them. A bin is a single number as long as
 the sums of each class voted for are few (4,096 of two classes, 12,288 of six; a quarter in each bucket of
 `AdwinWindow`). So areas are exact for some thousand rows, and without limit for votes of few values. Beyond,
-neighbouring bins are joined, as often as needed; they stay narrow near 0 and 1. The rows of a joined bin count as tied
-in ROC curves, and as well mixed in precision-recall curves. `roc_auc_margin` and `pr_auc_margin` are the greatest errors
-that this can cause.
+neighbouring bins are joined, as often as needed; they stay narrow near 0 and 1, which have bins of their own. The rows
+of a joined bin count as tied in ROC curves, and as well mixed in precision-recall curves. `roc_auc_margin` and
+`pr_auc_margin` are the greatest errors that this can cause.
 """
 
 from collections.abc import Iterable

@@ -99,7 +99,7 @@ def hostile_trace(kind: str, n_classes: int, seed: int, *, weighted: bool) -> Tr
         "around_ends": 10.0 ** (-12.0 * (1.4 - signal)),
         "spread": signal,
         "tied": np.round(8.0 * signal) + (rng.random((n, 1)) < 0.5) * signal,
-        "tiny": 10.0 ** (-290.0 * (1.4 - signal) / 1.4),
+        "tiny": 10.0 ** (-290.0 * (1.4 - signal) / 1.4),  # after rounding, many shares are exactly 1
     }[kind]
     y_pred = votes.argmax(axis=1).astype(np.int32)
     hit = np.zeros(n, dtype=np.bool_)
@@ -134,8 +134,8 @@ def test_areas_from_bins_are_within_their_margins_of_the_exact_ones(
         assert abs(ranks[2, code, other] - sk.average_precision_score(*pair, sample_weight=weight[rows])) <= (
             ranks[3, code, other] + 1e-9
         )
-        assert roc_margin < 0.02
-        assert precision_margin < 0.05
+        assert roc_margin < 0.01
+        assert precision_margin < 0.04
 
 
 @pytest.mark.parametrize("forgetting", BINNED, ids=repr)

@@ -13,8 +13,8 @@ const NAME: &str = "Adwin";
 
 /// The level from which on buckets are tallies; below it they are rows.
 const FIRST_TALLY_LEVEL: usize = 7;
-/// A bucket has this part of the bins of votes that other forgettings keep, since there are many buckets.
-const PART_OF_BINS: usize = 4;
+/// A bucket has one in this number of the bins of votes that other forgettings keep, since there are many buckets.
+const N_PARTS: usize = 4;
 /// The number of rows added at a time.
 const CHUNK: usize = 1024;
 
@@ -113,8 +113,7 @@ struct BucketTallies {
 
 impl BucketTallies {
     fn new(layout: Layout) -> Self {
-        let n_classes = layout.outcomes().n_classes();
-        let max_cells = (max_cells(n_classes) / PART_OF_BINS).max(2 * n_classes);
+        let max_cells = max_cells(layout.outcomes().n_classes(), N_PARTS);
         let (entries_per_row, recent) = (layout.entries_per_row(), RecentRows::new(layout));
         Self { layout, entries_per_row, max_cells, recent, levels: vec![] }
     }

@@ -15,15 +15,19 @@ const HALF: i64 = 0x3FE0_0000_0000_0000;
 /// votes of naive Bayes, which may be as small as 1e-300, take no bins from the others.
 const FULL: i64 = 63 << 52;
 const TINY_BITS: u32 = 9;
-const ZERO: i64 = -(FULL + 2 + ((HALF - FULL) >> TINY_BITS));
+/// The index of 0, and mirrored of 1, far from all others: since many votes are exactly 0 or 1, those have bins of their
+/// own up to `LAST_LEVEL`, on which they are two of four.
+const ZERO: i64 = -1 << 60;
+const LAST_LEVEL: u32 = 59;
 /// The maximum number of cells of a state, which up to 11 classes is enough for 2048 bins of each class voted for with
 /// rows of all classes: 16 between a share and its double, as for its distance from 1.
 const MAX_CELLS: usize = 1 << 18;
 const MAX_BINS: usize = 2048;
 
-/// Returns the maximum number of cells of each class voted for; two bins fit any number of classes.
-pub fn max_cells(n_classes: usize) -> usize {
-    (MAX_CELLS / n_classes).min(MAX_BINS * n_classes).max(2 * n_classes)
+/// Returns the maximum number of cells of each class voted for, if each of several states has a part of them; four bins
+/// fit any number of classes.
+pub fn max_cells(n_classes: usize, n_parts: usize) -> usize {
+    ((MAX_CELLS / n_classes).min(MAX_BINS * n_classes) / n_parts).max(4 * n_classes)
 }
 
 /// Returns the finest index of a share: ascending with the share, and mirrored at one half.
@@ -172,7 +176,11 @@ pub fn rank<'a>(class: usize, level: u32, cells: impl DoubleEndedIterator<Item =
     let mut scan = RankScan::new(class, ranks);
     let mut last = i64::MAX;
     // Rows in one bin are tied for certain only if it is a single number.
-    let is_one_number = |index: i64| level == 0 && (index >= -FULL || index == ZERO);
+    let is_one_number = |index: i64| match level {
+        0 => index >= -FULL || index == ZERO,
+        1..=LAST_LEVEL => index == ZERO >> level || index == !ZERO >> level,
+        _ => false,
+    };
     for cell in cells.rev() {
         if cell.index != last {
             scan.end_group(is_one_number(last));

@@ -31,7 +31,7 @@ impl VoteBins {
     /// Adds rows with their weights.
     pub fn add(&mut self, rows: &Rows<'_>, weight: impl Fn(usize) -> f64) {
         let n_classes = self.classes.len();
-        let max_cells = max_cells(n_classes);
+        let max_cells = max_cells(n_classes, 1);
         for (class, bins) in self.classes.iter_mut().enumerate() {
             for (row, (shares, &y_true)) in rows.shares.chunks_exact(n_classes).zip(rows.y_true).enumerate() {
                 bins.add(share_index(shares[class]), y_true as u32, weight(row), max_cells);
@@ -82,7 +82,7 @@ impl VoteBins {
     /// Returns [`KernelError::Saved`] if they are invalid.
     pub fn read(&self, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
         let n_classes = self.classes.len();
-        let classes = (0..n_classes).map(|_| Cells::read(n_classes, max_cells(n_classes), reader));
+        let classes = (0..n_classes).map(|_| Cells::read(n_classes, max_cells(n_classes, 1), reader));
         let classes = classes.map(|cells| cells.map(|cells| ClassBins::new(&cells)));
         Ok(Self { classes: classes.collect::<Result<_, _>>()? })
     }
