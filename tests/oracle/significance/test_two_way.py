@@ -107,7 +107,8 @@ def slow_test(first: NDArray[np.float64], second: NDArray[np.float64], factor: f
         return float(2 * stats.t.sf(abs(theta) / math.sqrt(variance), df))
 
     on_this_stream = max(rows + spread / k - both, rows, spread / k)
-    return [float(theta), p_value(on_this_stream, spread / k), p_value(rows + factor * spread, factor * spread)]
+    such_streams = rows + factor * spread + (math.sqrt(rows * factor * spread) if factor < 1 else 0.0)
+    return [float(theta), p_value(on_this_stream, spread / k), p_value(such_streams, factor * spread)]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: type(scheme).__name__)
