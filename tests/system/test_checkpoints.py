@@ -24,7 +24,7 @@ def facts(results: Results) -> list[Any]:
     fed = (
         None if results.feedback is None else [np.asarray(value).tolist() for value in vars(results.feedback).values()]
     )
-    description = {name: fact for name, fact in results.description.items() if name != "seconds"}
+    description = {name: fact for name, fact in results.description.items() if name not in ("seconds", "call")}
     values = results.values.tobytes()
     return [results.rows.tolist(), values, pairs, fed, results.alarms, results.failures, results.complete, description]
 

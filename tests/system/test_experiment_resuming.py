@@ -79,6 +79,7 @@ def found_in(folder: Path) -> tuple[bytes, dict[str, object]]:
     (found,) = folder.glob("runs/run=*/manifest.json")
     manifest = json.loads(found.read_text())
     manifest["description"].pop("seconds")
+    manifest["description"].pop("call")  # it says that the run was resumed
     return found.with_name("readings.parquet").read_bytes(), manifest
 
 

@@ -104,7 +104,9 @@ class Run:
             final_plan = self._planner.final_plan(collector.n_done)
             if final_plan is not None and (not final_plan.is_idle or self._run_spec.keeps_blocks):
                 executor.submit(final_plan)
-                yield self._collect(final_plan, executor.collect(), callbacks)
+                progress = self._collect(final_plan, executor.collect(), callbacks)
+                if not final_plan.is_idle:
+                    yield progress
 
     def _open_recorders(self, stack: ExitStack, resume_point: ResumePoint | None) -> list[Callable[[CellBatch], None]]:
         """Open the recorders; with checkpoints they run at the end, from a log."""

@@ -113,5 +113,5 @@ def test_compare_knows_the_kind_of_the_folds(scheme: sg.Bootstrap) -> None:
 
 def test_compare_has_no_corrected_t_without_folds() -> None:
     run = sg.evaluate(sg.SEA(n_rows=200), {"bayes": sg.NaiveBayes(), "majority": sg.MajorityClass()})
-    with pytest.raises(StreamgaugeError, match="corrected_t needs folds of Bootstrap"):
+    with pytest.raises(StreamgaugeError, match="corrected_t compares folds, and there is one"):
         compare(run, test="corrected_t")
