@@ -1,5 +1,6 @@
 """Measures of votes against scikit-learn, over windows and with weights that fade."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -138,7 +139,7 @@ def test_memory_stays_bounded_with_every_statistic(forgetting: Any) -> None:
 def test_bins_that_were_joined_do_not_depend_on_pieces_or_restarts(forgetting: Any) -> None:
     n = 20_000
     rng = np.random.default_rng(5)
-    trace = Trace(*columns_of(voted_trace(n, 2, seed=5, weighted=True))[:-2], rng.beta(0.3, 0.3, (n, 2)))
+    trace = replace(voted_trace(n, 2, seed=5, weighted=True), votes=rng.beta(0.3, 0.3, (n, 2)))
     whole = forgetting.build(2, STATISTICS).update(trace, range(2_000, n + 1, 2_000))
     assert whole[-1].ranks[1, 0, 0] > 0.0
     state, found = forgetting.build(2, STATISTICS), []
@@ -166,11 +167,10 @@ def test_bins_of_parts_of_a_stream_add_up_to_those_of_the_whole() -> None:
     n = 30_000
     rng = np.random.default_rng(6)
     weight = rng.integers(0, 4, n).astype(float)
-    plain = columns_of(voted_trace(n, 3, seed=6))
-    trace = Trace(*plain[:5], weight, rng.beta(0.3, 0.3, (n, 3)))
-    whole = Landmark().build(3, ["ranks"])
+    trace = replace(voted_trace(n, 3, seed=6), weight=weight, votes=rng.beta(0.3, 0.3, (n, 3)))
+    whole: Any = Landmark().build(3, ["ranks"])
     whole.update(trace, [])
-    parts = [Landmark().build(3, ["ranks"]) for _ in range(4)]
+    parts: list[Any] = [Landmark().build(3, ["ranks"]) for _ in range(4)]
     for number, part in enumerate(parts):
         rows = slice(number * n // 4, (number + 1) * n // 4)
         part.update(Trace(*(None if c is None else c[rows] for c in columns_of(trace))), [])  # type: ignore[arg-type]
@@ -178,17 +178,19 @@ def test_bins_of_parts_of_a_stream_add_up_to_those_of_the_whole() -> None:
         bins = [part.vote_bins(max_bins) for part in parts]
         for code, (level, index, weights) in enumerate(whole.vote_bins(max_bins)):
             assert level > 0
-            assert level >= max(part[code][0] for part in bins)
+            assert level >= max(of_part[code][0] for of_part in bins)
             assert index.size <= max_bins
             assert (np.diff(index) > 0).all()
             sums = np.zeros_like(weights)
-            for part in bins:
-                own_level, own_index, own_weights = part[code]
+            for of_part in bins:
+                own_level, own_index, own_weights = of_part[code]
                 places = np.searchsorted(index, own_index >> (level - own_level))
-                np.add.at(sums, (slice(None), places), own_weights)
+                for side in range(2):
+                    np.add.at(sums[side], places, own_weights[side])
             np.testing.assert_array_equal(sums, weights)
             own = trace.y_true == code
             assert weights.sum(axis=1).tolist() == [weight[own].sum(), weight[~own].sum()]
+    state: Any
     for state, max_bins, message in (
         (whole, 1, "max_bins = 1: it must be at least 2"),
         (Landmark().build(3), 256, "need the statistic ranks"),

@@ -80,7 +80,9 @@ mod tests {
     fn bins_are_halved_until_they_are_few() {
         let index: Vec<i64> = (-3000..3000).filter(|i| i % 7 != 0).collect();
         let mut fine = UsedBins::new(2);
-        index.iter().for_each(|&i| fine.add(i, 1.0, 2.0));
+        for &i in &index {
+            fine.add(i, 1.0, 2.0);
+        }
         for max_bins in [2, 3, 100, 999, 1000, 6000] {
             let coarse = fine.clone().coarsen(max_bins);
             let distinct = |halvings: u32| {
