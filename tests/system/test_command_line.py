@@ -65,8 +65,8 @@ def test_everything_listed_can_be_made(family):
     assert names == set(FAMILIES[family]())
     for row in (row for row in listed if not row["needs"]):
         values = {name: tuple(v) if isinstance(v, list) else v for name, v in row["options"].items()}
-        texts = {name: v["object"] if isinstance(v, dict) else repr(v) for name, v in values.items()}
-        options = ", ".join(f"{name}={text}" for name, text in texts.items())
+        shown = {name: v["object"] if isinstance(v, dict) else repr(v) for name, v in values.items()}
+        options = ", ".join(f"{name}={text}" for name, text in shown.items())
         make(family, f"{row['name']}({options})", FAMILIES[family]())
 
 
@@ -166,6 +166,6 @@ def test_a_sampled_folder_is_evaluated_on_its_hidden_truth(tmp_path):
 
 def test_several_detectors_read_the_same_standard_input():
     numbers = "0\n" * 100 + "1\n" * 60
-    command = [BIN, "detect", "-", "--detector", "PageHinkley(threshold=10)", "--detector", "Cusum(threshold=10)"]
+    command = [str(BIN), "detect", "-", "--detector", "PageHinkley(threshold=10)", "--detector", "Cusum(threshold=10)"]
     done = subprocess.run(command, input=numbers, capture_output=True, text=True, check=True, timeout=60)
     assert [line.rpartition(": ")[2][:12] for line in done.stdout.splitlines()] == ["drift at row"] * 2

@@ -39,7 +39,7 @@ class Writer:
         {"x": x, "y": y, "weight": weight}.get(self.target, np.zeros(1))[:] = 1
 
 
-class Estimator(ClassifierMixin, BaseEstimator):
+class Estimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The same for scikit-learn."""
 
     classes_ = np.arange(2)

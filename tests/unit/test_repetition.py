@@ -2,6 +2,7 @@
 
 import json
 import os
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pytest
 
 import streamgauge as sg
 from streamgauge import drift, labelling, schemes
+from streamgauge._engine.collector import Progress
 from streamgauge.backends import Threads
 from streamgauge.errors import StreamgaugeError
 from streamgauge.evaluation import Evaluation
@@ -25,7 +27,7 @@ from tests.support.commands import invoke
 PAIR = {"tree": sg.HoeffdingTree(grace_period=50), "bayes": sg.NaiveBayes()}
 DRIFTING = Sudden(sg.SEA(), sg.SEA(concept=3), position=700)
 
-RUNS = {
+RUNS: dict[str, Any] = {
     "one learner": (sg.SEA(n_rows=500), sg.NaiveBayes(), {}),
     "limited": (sg.RandomRBF(seed=3), PAIR, {"n_rows": 900, "every": 250}),
     "bootstrap": (DRIFTING, PAIR, {"n_rows": 1500, "scheme": sg.Bootstrap(5), "seed": 7}),
@@ -118,8 +120,8 @@ def test_a_sample_is_repeated_with_its_hidden_labels(tmp_path):
 
 def test_a_run_that_was_cut_short_is_repeated_to_the_same_row(tmp_path):
     evaluation = Evaluation(sg.SEA(), PAIR, n_rows=5000, scheme=sg.Bootstrap(3), batch_size=100)
-    seen = []
-    parts = [part for part in evaluation.advance(lambda: len(seen) >= 7) if seen.append(part) is None]
+    parts: list[Progress] = []
+    parts.extend(evaluation.advance(lambda: len(parts) >= 7))
     results = evaluation.results(parts)
     assert (results.complete, results.n_rows) == (False, 700)
     outcome = sg.rerun(sg.save(results, tmp_path))
@@ -150,9 +152,9 @@ def store(tmp_path_factory):
 
 
 def test_the_runs_of_an_experiment_are_repeated_except_samples(store):
-    outcomes = {}
+    outcomes: dict[str, Any] = {}
     for folder in sorted((store / "runs").iterdir()):
-        name = sg.load(folder).description["stream"]["name"]
+        name = cast("dict[str, str]", sg.load(folder).description["stream"])["name"]
         try:
             outcomes[name] = sg.rerun(folder).same
         except StreamgaugeError as error:

@@ -44,7 +44,21 @@ def _build(kind: str, tree: ast.expr, known: Known, within: Known) -> Any:  # no
     if name not in known:
         raise unknown_name(kind, name, known)
     factory = known[name]
-    names = list(inspect.signature(factory).parameters)
+    options = _read_options(kind, name, call, list(inspect.signature(factory).parameters), within)
+    _check_required_options(name, factory, options)
+    try:
+        return factory(**options)
+    except StreamgaugeError as error:
+        if type(error) is not StreamgaugeError:
+            raise
+        msg = f"{ast.unparse(tree)}: {error}"
+        raise StreamgaugeError(msg) from None
+    except TypeError as error:  # an option of a wrong type that the object does not check itself
+        msg = f"cannot make {ast.unparse(tree)}: {error}"
+        raise StreamgaugeError(msg) from error
+
+
+def _read_options(kind: str, name: str, call: ast.Call, names: list[str], within: Known) -> dict[str, object]:
     positional = [_value(kind, name, argument, within) for argument in call.args]
     if len(positional) > len(names):
         msg = f"{name} takes at most {len(names)} options ({', '.join(names)}), not {len(positional)}"
@@ -57,17 +71,7 @@ def _build(kind: str, tree: ast.expr, known: Known, within: Known) -> Any:  # no
             msg = f"{name} has its option {keyword.arg} twice"
             raise StreamgaugeError(msg)
         options[keyword.arg] = _value(kind, name, keyword.value, within)
-    _check_required_options(name, factory, options)
-    try:
-        return factory(**options)
-    except StreamgaugeError as error:
-        if type(error) is not StreamgaugeError:
-            raise
-        msg = f"{ast.unparse(tree)}: {error}"
-        raise StreamgaugeError(msg) from None
-    except TypeError as error:  # an option of a wrong type that the object does not check itself
-        msg = f"cannot make {ast.unparse(tree)}: {error}"
-        raise StreamgaugeError(msg) from error
+    return options
 
 
 def _check_required_options(name: str, factory: Callable[..., Any], options: Mapping[str, object]) -> None:

@@ -458,6 +458,7 @@ def fading_labels(n_classes: int, factor: float, chunk: int) -> MajorityBaseline
 def adaptive_labels(
     n_classes: int, delta: float, clock: int, max_buckets: int, min_window_length: int, grace_period: int
 ) -> MajorityBaseline: ...
+
 @final
 class Detector:
     def update(self, values: NDArray[np.float64]) -> NDArray[np.uint8]: ...

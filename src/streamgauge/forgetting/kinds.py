@@ -62,9 +62,8 @@ class NativeForgetting:
     def update(self, trace: Trace, reading_rows: Sequence[int]) -> Tallies:
         """Add a trace; return the tally before each of the reading rows (ascending positions in the stream)."""
         with _convert_errors(trace):
-            return self._make_tallies(
-                self._kernel.update(*_read_columns(trace, reading_rows), _as_contiguous(trace.time))
-            )
+            columns = _read_columns(trace, reading_rows)
+            return self._make_tallies(self._kernel.update(**columns, time=_as_contiguous(trace.time)))
 
     def update_with_bins(
         self,
@@ -80,7 +79,7 @@ class NativeForgetting:
         """
         with _convert_errors(trace):
             columns = _read_columns(trace, reading_rows)
-            tallies, bins = self._kernel.update_with_bins(*columns, ranked, binned, max_bins)
+            tallies, bins = self._kernel.update_with_bins(**columns, ranked=ranked, binned=binned, max_bins=max_bins)
         return self._make_tallies(tallies), bins
 
     def _make_tallies(self, columns: tuple[Any, ...]) -> Tallies:
@@ -156,17 +155,17 @@ NOT_SUMMED = {"rows", "majority_all_hits"}
 """The statistics that the kernels do not keep."""
 
 
-def _read_columns(trace: Trace, reading_rows: Sequence[int]) -> tuple[Any, ...]:
+def _read_columns(trace: Trace, reading_rows: Sequence[int]) -> dict[str, Any]:
     """Return the columns of a trace as native code wants them, and how many of its rows are before each reading row."""
-    return (
-        np.ascontiguousarray(trace.y_true, dtype=np.int32),
-        np.ascontiguousarray(trace.y_pred, dtype=np.int32),
-        np.ascontiguousarray(trace.majority_hit, dtype=np.bool_),
-        np.ascontiguousarray(trace.no_change_hit, dtype=np.bool_),
-        _as_contiguous(trace.weight),
-        trace.count_before(np.asarray(reading_rows, dtype=np.int64)),
-        _as_contiguous(trace.votes),
-    )
+    return {
+        "y_true": np.ascontiguousarray(trace.y_true, dtype=np.int32),
+        "y_pred": np.ascontiguousarray(trace.y_pred, dtype=np.int32),
+        "majority_hit": np.ascontiguousarray(trace.majority_hit, dtype=np.bool_),
+        "no_change_hit": np.ascontiguousarray(trace.no_change_hit, dtype=np.bool_),
+        "weight": _as_contiguous(trace.weight),
+        "reading_rows": trace.count_before(np.asarray(reading_rows, dtype=np.int64)),
+        "votes": _as_contiguous(trace.votes),
+    }
 
 
 @contextmanager

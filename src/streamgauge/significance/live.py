@@ -382,7 +382,7 @@ class Monitor:
     def update(
         self, names: Sequence[Pair], analysis: InterimAnalysis, row: int, silent: frozenset[Pair] = frozenset()
     ) -> None:
-        """Decide each pair by an analysis after `row` rows, except `silent` ones, in which one has not predicted yet."""
+        """Decide each pair by an analysis after `row` rows, but `silent` ones, in which one has not predicted yet."""
         self.n_pairs = self.n_pairs or len(names)
         if analysis.min_scored < 1:
             return

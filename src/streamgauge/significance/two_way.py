@@ -160,8 +160,8 @@ def two_way_t(
     cross-validation and ``1 / k`` for a split: the folds resample the rows that were learnt. For random learners it
     contains the luck of seeds as well, so that the interval is safe but wide. The luck of the rows as tests and as
     lessons is correlated: rows that suit a learner both count for it and teach it. The c of bootstrap and
-    cross-validation is large enough to cover that; for a split, a covariance of ``sqrt(rows c s^2) / 2`` is added twice,
-    which is more than simulations show.
+    cross-validation is large enough to cover that; for a split, a covariance of ``sqrt(rows c s^2) / 2`` is added
+    twice, which is more than simulations show.
 
     Parameters
     ----------

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from tests.support.pair_sums import TWO_WAY_EXAMPLE, leave_out, sums_of, t_of_su
 N_ROWS = 3000
 
 
-def recalls(trace: Trace) -> NDArray[np.float64]:
+def recalls(trace: Trace) -> Any:
     return metrics.recall_score(trace.y_true, trace.y_pred, labels=[0, 1], average=None)
 
 
@@ -31,7 +32,7 @@ ORACLES: dict[str, Callable[[Trace], float]] = {
     "f1[1]": lambda t: metrics.f1_score(t.y_true, t.y_pred, labels=[1], average="macro"),
     "kappa": lambda t: metrics.cohen_kappa_score(t.y_true, t.y_pred),
     "mcc": lambda t: metrics.matthews_corrcoef(t.y_true, t.y_pred),
-    "balanced_accuracy": lambda t: np.mean(recalls(t)),
+    "balanced_accuracy": lambda t: float(np.mean(recalls(t))),
     "g_mean": lambda t: math.sqrt(np.prod(recalls(t))),
     "kappa_m": lambda t: 1 - np.mean(t.y_true != t.y_pred) / np.mean(~t.majority_hit),
     "roc_auc[1]": lambda t: metrics.roc_auc_score(t.y_true, t.votes[:, 1]),  # type: ignore[index]
@@ -53,7 +54,7 @@ class Traces:
     def open(self, *_: object) -> Iterator[Callable[[CellBatch], None]]:
         yield lambda batch: self.batches.setdefault((batch.learner, batch.fold), []).append(batch.trace)
 
-    def join(self, learner: str, fold: int) -> dict[str, NDArray[np.float64]]:
+    def join(self, learner: str, fold: int) -> dict[str, Any]:
         parts = [trace for trace in self.batches[learner, fold] if len(trace)]
         columns = ("row", "y_true", "y_pred", "majority_hit", "no_change_hit", "votes")
         joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in columns}
@@ -62,11 +63,11 @@ class Traces:
         return joined
 
 
-def run(scheme: object, measures: list[str], **options: object) -> tuple[Results, Traces]:
+def run(scheme: Any, measures: list[str]) -> tuple[Results, Traces]:
     traces = Traces()
     stream = sg.RandomRBF(n_rows=N_ROWS, seed=3)
     learners = [sg.NaiveBayes(), sg.HoeffdingTree(grace_period=50)]
-    results = sg.evaluate(stream, learners, scheme=scheme, measures=measures, recorders=[traces], every=1000, **options)
+    results = sg.evaluate(stream, learners, scheme=scheme, measures=measures, recorders=[traces], every=1000)
     return results, traces
 
 
@@ -113,7 +114,7 @@ def slow_test(first: NDArray[np.float64], second: NDArray[np.float64], factor: f
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: type(scheme).__name__)
 def test_any_measure_is_tested_as_by_scikit_learn_on_the_rows_themselves(
-    scheme: object, monkeypatch: pytest.MonkeyPatch
+    scheme: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("streamgauge.significance.two_way._are_dependent", lambda _: False)  # no blocks are joined
     results, traces = run(scheme, list(ORACLES))

@@ -279,4 +279,4 @@ def test_a_learner_error_is_still_reported_after_a_restart() -> None:
     second.load(first.save())
     assert str(second.failure) == str(first.failure)
     assert issubclass(LearnerError, StreamgaugeError)
-    assert second.finish(300) == first.finish(300)
+    assert second.finish([300]) == first.finish([300])

@@ -1,6 +1,7 @@
 """Rows tested before the first late label could be learnt are left out of all tallies, and reported."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,6 +43,10 @@ class LateStarter(Constant):
         self.n_learnt += 1
 
 
+def evaluate(*parts: Any, **options: Any) -> Any:
+    return sg.evaluate(*parts, **options)
+
+
 def draw(n, share, seed=1, **options):
     """Return a stream in which one of two classes has a constant share."""
     random = np.random.default_rng(seed)
@@ -58,7 +63,7 @@ def last(results, learner, measure="accuracy"):
 def test_a_constant_majority_class_is_no_better_than_the_majority_class(share, seed):
     stream = draw(30_000, share, seed)
     learners = {"constant": Constant(0), "majority": sg.MajorityClass()}
-    results = sg.evaluate(stream, learners, labelling=Delayed(10_000), measures=["kappa_m", "accuracy"], every=1000)
+    results = evaluate(stream, learners, labelling=Delayed(10_000), measures=["kappa_m", "accuracy"], every=1000)
     assert abs(last(results, "constant", "kappa_m")) <= 0.02
     assert last(results, "majority", "kappa_m") == 0.0
     y = next(stream.batches(30_000)).y
@@ -69,7 +74,7 @@ def test_a_constant_majority_class_is_no_better_than_the_majority_class(share, s
 
 
 def test_no_row_is_left_out_if_that_is_asked_for():
-    results = sg.evaluate(draw(N, 0.65), Constant(0), labelling=Delayed(1000), score_unlabelled_start=True)
+    results = evaluate(draw(N, 0.65), Constant(0), labelling=Delayed(1000), score_unlabelled_start=True)
     assert results.feedback.n_scored.tolist() == [N]
     assert results.feedback.n_left_out == 0
 
@@ -109,14 +114,14 @@ def test_what_is_left_out_depends_on_neither_batches_nor_restarts(name, score, t
     learners = {"bayes": sg.NaiveBayes(), "majority": sg.MajorityClass()}
     options = {"labelling": labelling, "scheme": scheme, "score": score, "every": 130, "measures": "kappa_m"}
     options |= {"detectors": "DDM", "backend": Threads(1)}
-    runs = [sg.evaluate(stream, learners, batch_size=size, **options) for size in (None, 61)]
+    runs = [evaluate(stream, learners, batch_size=size, **options) for size in (None, 61)]
     for stop in (100, 420):  # before the first label and after it
         folder = tmp_path / str(stop)
         part = Evaluation(stream, learners, checkpoint=folder, checkpoint_every=100, batch_size=100, **options)
         for progress in part.advance():
             if progress.n_rows >= stop:
                 break
-        runs.append(sg.evaluate(stream, learners, checkpoint=folder, checkpoint_every=1000, resume=True, **options))
+        runs.append(evaluate(stream, learners, checkpoint=folder, checkpoint_every=1000, resume=True, **options))
     seen = {(run.values.tobytes(), repr(run.feedback), repr(run.verdicts), repr(run.alarms)) for run in runs}
     assert len(seen) == 1
     feedback = runs[0].feedback
@@ -131,7 +136,7 @@ def test_what_is_left_out_depends_on_neither_batches_nor_restarts(name, score, t
 )
 def test_every_row_is_scored_if_no_label_is_late(labelling):
     for scheme in (sg.Prequential(), Chunks(500)):
-        results = sg.evaluate(draw(N, 0.7), sg.NaiveBayes(), labelling=labelling, scheme=scheme)
+        results = evaluate(draw(N, 0.7), sg.NaiveBayes(), labelling=labelling, scheme=scheme)
         assert results.feedback.n_scored.tolist() == [N]
         assert results.feedback.n_left_out == 0
         assert results.feedback.n_owed == 0
@@ -140,24 +145,24 @@ def test_every_row_is_scored_if_no_label_is_late(labelling):
 def test_learners_that_come_trained_are_scored_from_the_first_row():
     stream, past = draw(N, 0.7), draw(500, 0.7, seed=9)
     for scheme in (Pretrained(past), TrainThenTest(past)):
-        results = sg.evaluate(stream, sg.NaiveBayes(), labelling=Delayed(1000), scheme=scheme)
+        results = evaluate(stream, sg.NaiveBayes(), labelling=Delayed(1000), scheme=scheme)
         assert (results.feedback.n_scored.tolist(), results.feedback.n_left_out) == ([N], 0)
-    results = sg.evaluate(stream, sg.NaiveBayes(), labelling=Delayed(1000), scheme=Pretrained(500))
+    results = evaluate(stream, sg.NaiveBayes(), labelling=Delayed(1000), scheme=Pretrained(500))
     assert (results.feedback.n_scored.tolist(), results.feedback.n_left_out) == ([N - 500], 0)
     trained = PretrainedModel(sg.NaiveBayes(), on=past)
-    results = sg.evaluate(stream, trained, labelling=Delayed(1000))
+    results = evaluate(stream, trained, labelling=Delayed(1000))
     assert (results.feedback.n_scored.tolist(), results.feedback.n_left_out) == ([N], 0)
-    own = Constant(0)
+    own: Any = Constant(0)
     own.trained = True
-    results = sg.evaluate(stream, own, labelling=Delayed(1000))
+    results = evaluate(stream, own, labelling=Delayed(1000))
     assert (results.feedback.n_scored.tolist(), results.feedback.n_left_out) == ([N], 0)
-    both = sg.evaluate(stream, {"trained": trained, "new": sg.NaiveBayes()}, labelling=Delayed(1000))
+    both = evaluate(stream, {"trained": trained, "new": sg.NaiveBayes()}, labelling=Delayed(1000))
     assert both.feedback.n_left_out == 1001  # they are compared on the same rows
 
 
 def test_a_label_that_no_fold_learns_does_not_start_the_scoring():
     # The first 600 rows are held out. Their labels arrive from row 450 on, but the first one learnt is that of row 600.
-    results = sg.evaluate(draw(N, 0.7), sg.NaiveBayes(), labelling=Delayed(450), scheme=Holdout(1000, 600))
+    results = evaluate(draw(N, 0.7), sg.NaiveBayes(), labelling=Delayed(450), scheme=Holdout(1000, 600))
     assert results.feedback.n_left_out == 600  # the test after 1,000 rows
     assert results.feedback.n_scored.tolist() == [600]
 
@@ -165,7 +170,7 @@ def test_a_label_that_no_fold_learns_does_not_start_the_scoring():
 @pytest.mark.parametrize("scheme", [sg.Prequential(), sg.Bootstrap(5), sg.Split(8, test="training")])
 def test_no_verdict_is_given_before_both_learners_have_predicted(scheme):
     learners = {"a": Constant(-1), "b": Constant(-1), "constant": Constant(0)}
-    results = sg.evaluate(draw(N, 0.9), learners, scheme=scheme, every=50, backend=Threads(1))
+    results = evaluate(draw(N, 0.9), learners, scheme=scheme, every=50, backend=Threads(1))
     assert [(verdict.outcome, verdict.row) for verdict in results.verdicts] == [("undecided", None)] * 3
 
 
@@ -175,8 +180,8 @@ def test_a_verdict_may_follow_the_first_prediction_at_any_batch_size_and_after_a
     for progress in Evaluation(stream, learners, batch_size=500, **options).advance():
         if progress.n_rows >= 1500:
             break
-    runs = [sg.evaluate(stream, learners, resume=True, **options)]
-    runs += [sg.evaluate(stream, learners, every=100, batch_size=size) for size in (None, 37)]
+    runs = [evaluate(stream, learners, resume=True, **options)]
+    runs += [evaluate(stream, learners, every=100, batch_size=size) for size in (None, 37)]
     verdicts = [run.verdicts[0] for run in runs]
     ((outcome, row, earlier),) = {(verdict.outcome, verdict.row, verdict.earlier) for verdict in verdicts}
     assert (outcome, earlier) == ("first", None)  # while the other one abstained, the constant was ahead

@@ -1,5 +1,7 @@
 """A learner that waits for its first chunk predicts the majority class of the labels so far."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
@@ -60,6 +62,6 @@ def test_rows_without_a_label_count_for_nothing():
 
 
 def test_with_late_labels_a_waiting_learner_is_no_worse_than_the_majority_class_before_its_first_chunk():
-    options = {"labelling": Delayed(100), "n_rows": 100 + SIZE, "every": 10}
+    options: dict[str, Any] = {"labelling": Delayed(100), "n_rows": 100 + SIZE, "every": 10}
     results = sg.evaluate(STREAM, {"waits": WAITING[0], "majority": sg.MajorityClass()}, **options)
     np.testing.assert_array_equal(results.curve("waits", "accuracy"), results.curve("majority", "accuracy"))

@@ -2,6 +2,7 @@
 
 import json
 import math
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ PARTS = {
     "live_test": LiveTest(),
     "options": {"score": "first", "seed": 1},
 }
-WITH_OPTIONS = {
+WITH_OPTIONS: dict[str, Any] = {
     "stream": [
         sg.SEA(concept=2, noise=0.1, n_rows=500, seed=4),
         Sudden(sg.SEA(), sg.SEA(concept=3), position=700),
@@ -80,7 +81,9 @@ FAMILIES = {
 def list_defaults():
     for part, family in FAMILIES.items():
         for name, kind in catalogue(family).items():
-            is_object = is_stream_class(kind) if part == "stream" else part != "detectors" or name in DETECTORS
+            is_object = (
+                is_stream_class(cast("type", kind)) if part == "stream" else part != "detectors" or name in DETECTORS
+            )
             if is_object and name != "ArrayStream":
                 yield part, kind()
 
@@ -159,8 +162,8 @@ def share_of_right(y_true, y_pred):
     ids=lambda value: str(value)[:40],
 )
 def test_what_text_cannot_hold_is_named(arguments, obstacle):
-    settings = {"stream": sg.SEA(n_rows=100), "learners": sg.NaiveBayes(), **arguments}
-    call = Evaluation(settings.pop("stream"), settings.pop("learners"), **settings)._describe_call()
+    settings: dict[str, Any] = {"stream": sg.SEA(n_rows=100), "learners": sg.NaiveBayes(), **arguments}
+    call: Any = Evaluation(settings.pop("stream"), settings.pop("learners"), **settings)._describe_call()
     assert len(call["obstacles"]) == 1
     assert obstacle in call["obstacles"][0]
 

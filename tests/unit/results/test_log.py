@@ -1,6 +1,7 @@
 """The log of a run: all events as lines of JSON, as they happen."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from tests.support.commands import invoke
 
 DRIFTING = Sudden(sg.SEA(), sg.SEA(concept=3), position=1500)
 PAIR = {"tree": sg.HoeffdingTree(grace_period=50), "majority": sg.MajorityClass()}
-OPTIONS = {"n_rows": 3000, "every": 500, "detectors": drift.DDM(), "scheme": sg.Bootstrap(3)}
+OPTIONS: dict[str, Any] = {"n_rows": 3000, "every": 500, "detectors": drift.DDM(), "scheme": sg.Bootstrap(3)}
 
 
 def read_log(path):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -182,7 +183,7 @@ def test_a_measure_of_ones_own_is_tested_as_ours_and_by_its_function_after_loadi
 
 def test_the_answers_survive_files_checkpoints_and_batches(tmp_path: Path) -> None:
     results = run()
-    options = {
+    options: dict[str, Any] = {
         "scheme": Bootstrap(5),
         "measures": ["kappa", "f1[1]", "roc_auc[1]", "log_loss", "expected_calibration_error"],
         "every": 50,
@@ -335,7 +336,7 @@ def test_what_cannot_be_compared_is_refused_with_what_to_do() -> None:
 
 def test_a_run_that_was_cut_short_is_tested_over_the_rows_it_read() -> None:
     learners = {"bayes": NaiveBayes(), "majority": MajorityClass()}
-    options = {"scheme": Bootstrap(5), "measures": ["kappa", "roc_auc[1]"], "every": 100}
+    options: dict[str, Any] = {"scheme": Bootstrap(5), "measures": ["kappa", "roc_auc[1]"], "every": 100}
     cut = Evaluation(SEA(n_rows=1_000_000), learners, **options, batch_size=500)
     cut.stop_after = 1000
     short, whole = cut.run(), evaluate(SEA(n_rows=1000), learners, **options)

@@ -152,6 +152,8 @@ def test_the_two_way_t_is_symmetric_in_the_learners_and_in_the_folds(k: int, n_b
     for one, other in ((outcome, swapped), (outcome.such_streams, swapped.such_streams)):
         assert one is not None
         assert other is not None
+        assert one.interval is not None
+        assert other.interval is not None
         assert 0.0 <= one.p_value <= 1.0
         assert other.interval == pytest.approx((-one.interval[1], -one.interval[0]))
         assert (one.p_value <= 0.05) == (one.interval[0] > 0 or one.interval[1] < 0)
