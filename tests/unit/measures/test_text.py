@@ -87,7 +87,7 @@ def test_a_text_names_a_measure_with_its_options(text: str, expected: Any) -> No
         ("min_max_accuracy", r"needs options: write MinMaxAccuracy\(0.5, 0.9\)"),
         ("f2", r"f2 is a measure of one class: write f2\[CLASS\] or, for all classes, f2_macro"),
         ("f0[up]", "beta = 0.0"),
-        ("rcall[up]", "there is no measure of a class 'rcall'; did you mean recall"),
+        ("recallx[up]", "there is no measure of a class 'recallx'; did you mean recall"),
         ("recall_macr", "did you mean recall_macro"),
         ("roc_acu", "did you mean roc_auc"),
         ("xyz", "there is no measure 'xyz'; 'streamgauge list measures' lists all"),
