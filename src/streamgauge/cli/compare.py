@@ -1,5 +1,6 @@
 """`streamgauge compare`."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from streamgauge.cli.run_options import add_run_options, finish, prepare, run
 from streamgauge.cli.watch import serve_page
 from streamgauge.errors import StreamgaugeError
 from streamgauge.reports.q_statistic import choose_loss
-from streamgauge.significance import check_test, list_tests
+from streamgauge.significance import find_test, list_tests
 from streamgauge.significance.requests import compare_possible
 
 __all__ = ["command"]
@@ -51,7 +52,6 @@ def command(
         --learner HoeffdingTree --learner NaiveBayes
       streamgauge compare results/rbf --test two_way_t --test wilcoxon
     """
-    from streamgauge.results import load  # noqa: PLC0415
     from streamgauge.store import is_store  # noqa: PLC0415
 
     if results is not None and (options["stream"] or options["learner"]):
@@ -68,19 +68,29 @@ def command(
         raise StreamgaugeError(msg)
     options["earlier"] = check_folders(options, results)
     if results is not None:
-        saved = load(results)
-        if len(saved.learners) < 2:
-            msg = f"a comparison needs two learners; {results} has {', '.join(saved.learners) or 'none'}"
-            raise StreamgaugeError(msg)
-        names = tuple(check_test(test, saved.n_folds).name for test in tests)
-        comparisons, reasons = compare_possible(saved, names, measure=tested, alpha=alpha)
-        if not comparisons and reasons:
-            raise StreamgaugeError("; ".join(reasons))
-        return finish(saved, options, lambda: (comparisons, reasons))
+        return _compare_saved(results, tests, tested, alpha, options)
     evaluation = prepare({**options, "alpha": alpha})
     names = evaluation.check_tests(tests, measure=tested, alpha=alpha)
     if options["q_statistic"]:
         choose_loss({measure.name: measure.greater_is_better for measure in evaluation.measures})
     with serve_page(options["out"], enabled=options["watch"]) as journal:
         run_results = run(evaluation, options, journal)
+        chosen = {} if tested is None else {"tested": tested}  # reports of the saved results test the same
+        run_results = replace(run_results, description={**run_results.description, **chosen})
         return finish(run_results, options, lambda: compare_possible(run_results, names, measure=tested, alpha=alpha))
+
+
+def _compare_saved(
+    folder: Path, tests: tuple[str, ...], tested: str | None, alpha: float, options: dict[str, Any]
+) -> int:
+    from streamgauge.results import load  # noqa: PLC0415
+
+    saved = load(folder)
+    if len(saved.learners) < 2:
+        msg = f"a comparison needs two learners; {folder} has {', '.join(saved.learners) or 'none'}"
+        raise StreamgaugeError(msg)
+    names = tuple(find_test(test, list_tests()).name for test in tests)
+    comparisons, reasons = compare_possible(saved, names, measure=tested, alpha=alpha)
+    if not comparisons and reasons:
+        raise StreamgaugeError("; ".join(reasons))
+    return finish(saved, options, lambda: (comparisons, reasons))

@@ -136,6 +136,9 @@ def _draw(kind: str, runs: "list[Results]", folder: Path, options: dict[str, Any
         chosen = {name: options[name] for name in ("lines", "band")}
         return plots.curves(runs, measures, forgettings, learners=learners, **chosen, **size), {}
     measure = _get_only("measure", kind, measures)
+    if kind == "difference" and measure not in (None, "accuracy"):
+        msg = f"difference draws the accuracy, which live verdicts are about, not {measure}"
+        raise StreamgaugeError(msg)
     if kind == "q_statistic":
         return _draw_q_statistic(runs, measure, forgettings, learners, size)
     forgetting = _get_only("forgetting", kind, forgettings)

@@ -232,7 +232,7 @@ class BlockTallies:
         The meaning of the numbers.
     numbers
         The tallies of the blocks, float64 [learners, folds, blocks, numbers]; NaN for a learner that has failed. How
-        votes rank rows cannot be added: each entry is that of all rows up to the end of its block.
+        votes rank rows cannot be added: the last block has that of all rows, the others NaN.
     votes
         The votes for each class by learner, fold and class, as `VoteBins` of all blocks: the weights are float64
         [2, blocks, bins], bins in ascending order of the votes. Empty if they are not kept.
@@ -305,7 +305,8 @@ class BlockTallies:
             chosen = cell.select(keep)
             numbers[index] = np.diff(chosen.numbers, axis=0, prepend=0.0)
             if n_ranks:
-                numbers[index, :, -n_ranks:] = chosen.numbers[:, -n_ranks:]
+                numbers[index, :, -n_ranks:] = np.nan
+                numbers[index, -1, -n_ranks:] = chosen.numbers[-1, -n_ranks:]
             if layout.has_votes:
                 for code in range(layout.n_classes):
                     level, bins, _ = chosen.votes[-1][code]

@@ -307,7 +307,7 @@ class Verdict:
         return {"first": self.first, "second": self.second}.get(self.outcome)
 
     def __str__(self) -> str:
-        both, margin = f"{self.first} and {self.second}", f"{100 * self.rope:g} percentage points"
+        both, margin = f"{self.first} and {self.second}", _count_points(self.rope)
         if self.row is None:
             return f"{both}: undecided yet" if self.earlier is None else f"{both}: undecided now; {self._past}"
         since = f"known since row {self.row:,}" + (f"; {self._past}" if self.earlier is not None else "")
@@ -327,6 +327,11 @@ class Verdict:
         better = {"first": self.first, "second": self.second}.get(self.earlier.outcome)
         what = "they were known to be equivalent" if better is None else f"{better} was known to be better"
         return f"{what} {rows}, no longer so"
+
+
+def _count_points(margin: float) -> str:
+    """Return a margin in percentage points."""
+    return f"{100 * margin:g} percentage point{'' if 100 * margin == 1 else 's'}"
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ __all__ = [
 
 
 def group_by_pair(comparisons: Sequence[Comparison]) -> list[list[Comparison]]:
-    """Return the tests of each pair of learners in one measure, in their original order.
+    """Return the tests of each pair of learners in one measure, the two-way t first, else in their original order.
 
     The first test of a pair decides its verdict, and which learner is the first: all tests of the pair are turned so
     that its difference points to the right, see `turn_to_leader`.
@@ -44,7 +44,8 @@ def group_by_pair(comparisons: Sequence[Comparison]) -> list[list[Comparison]]:
     pairs: dict[tuple[str, str, str], list[Comparison]] = {}
     for comparison in comparisons:
         pairs.setdefault((comparison.first, comparison.second, comparison.measure), []).append(comparison)
-    return [[turn_to_leader(comparison, pair[0]) for comparison in pair] for pair in pairs.values()]
+    ordered = [sorted(pair, key=lambda comparison: comparison.test != "two_way_t") for pair in pairs.values()]
+    return [[turn_to_leader(comparison, pair[0]) for comparison in pair] for pair in ordered]
 
 
 def turn_to_leader(comparison: Comparison, leading: Comparison | None = None) -> Comparison:

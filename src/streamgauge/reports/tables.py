@@ -167,6 +167,8 @@ def _describe_difference(verdict: Verdict) -> str:
     ahead, turn = (verdict.first, 1.0) if verdict.difference >= 0.0 else (verdict.second, -1.0)
     ends = sorted(turn * bound for bound in verdict.interval or ())
     interval = f" [{', '.join(map(format_difference, ends))}]" if ends else ""
+    if verdict.difference == 0.0:
+        return f"there is no difference{interval}"
     return f"{ahead} is ahead by {format_value(turn * verdict.difference)} pp{interval}"
 
 

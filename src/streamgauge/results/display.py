@@ -56,6 +56,8 @@ def format_text(results: RunData) -> str:
         for first, *others in zip(*columns, strict=True):
             cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
             lines.append("  ".join((first.ljust(widths[0]), *cells)))
+    if results.feedback is not None and results.feedback.sentence:
+        lines.append(results.feedback.sentence)
     return "\n".join(lines) or f"{_format_title(results)}: no readings."
 
 

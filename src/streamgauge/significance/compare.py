@@ -101,8 +101,8 @@ def compare(
         The level.
     measure
         What to compare: any measure of the run, or any that can be computed from counts; McNemar's test supports only
-        the accuracy. None for the accuracy if it was measured, else for the first measure of the run, or for the
-        accuracy after all if that cannot be tested; `Comparison.warnings` then explains why.
+        the accuracy. None for the one that was tested when the run was saved, else for the accuracy if it was measured,
+        else for the first measure of the run.
     forgetting
         The name of the forgetting whose readings to use: the two-way t then tests their mean along the run. None for
         all rows with equal weight.
@@ -120,11 +120,8 @@ def compare(
     """
     pair = _find_pair(results, first, second)
     chosen = check_test(test, pair.n_folds, _count_repetitions(results))
-    if measure is None:
-        outcome, known = _compare_default(results, pair, chosen, forgetting, alpha)
-    else:
-        known = _find_measure(results, measure)
-        outcome = _run(chosen, results, pair, known, forgetting, alpha)
+    known = _find_measure(results, _choose_measure(results) if measure is None else measure)
+    outcome = _run(chosen, results, pair, known, forgetting, alpha)
     facts = describe_measure(known)
     return replace(
         outcome,
@@ -214,19 +211,34 @@ def _explain_missing(results: RunData, name: str, names: list[str]) -> Streamgau
     return unknown_name(kind="learner", name=name, known=names)
 
 
+def _choose_measure(results: RunData) -> str:
+    """Return the measure that was tested in the run, or the accuracy, or the first measure."""
+    tested = results.description.get("tested")
+    if isinstance(tested, str):
+        return tested
+    return ACCURACY if ACCURACY in results.measures or not results.measures else results.measures[0]
+
+
 def _find_measure(results: RunData, wanted: str | Measure | Callable[..., float]) -> Measure:
     """Return a measure of the run, or any other by name."""
     if isinstance(wanted, str) and wanted in results.own_measures:
         own: Measure = results.own_measures[wanted]
         return own
     try:
-        known = find_measure(wanted)
+        known = find_measure(_find_text(results, wanted) if isinstance(wanted, str) else wanted)
     except StreamgaugeError as error:
         if wanted in results.measures:  # one of a user, in saved results
             return cast("Measure", _ReadMeasure(str(wanted), results))
         raise error from None
     classes = _list_classes(results)
     return known.bind(Schema((), classes)) if isinstance(known, OverTallies) and classes else known
+
+
+def _find_text(results: RunData, name: str) -> str:
+    """Return the text from which a measure of the run can be made again: its name, or its name with options."""
+    call = results.description.get("call")
+    texts = call.get("measures", ()) if isinstance(call, Mapping) else ()
+    return str(dict(zip(results.measures, texts, strict=False)).get(name, name))
 
 
 class _ReadMeasure:
@@ -245,22 +257,6 @@ def _list_classes(results: RunData) -> tuple[str, ...]:
     if record is not None:
         return record.classes
     return () if results.blocks is None else tuple(map(str, range(results.blocks.layout.n_classes)))
-
-
-def _compare_default(
-    results: RunData, pair: PairSums, test: SignificanceTest, forgetting: str | None, alpha: float
-) -> tuple[Comparison, Measure]:
-    """Compare by the accuracy if it was measured, else by the first measure, or the accuracy after all."""
-    accuracy = find_measure(ACCURACY)
-    if ACCURACY in results.measures or not results.measures:
-        return _run(test, results, pair, accuracy, forgetting, alpha), accuracy
-    known = _find_measure(results, results.measures[0])
-    try:
-        return _run(test, results, pair, known, forgetting, alpha), known
-    except StreamgaugeError as error:
-        outcome = _run(test, results, pair, accuracy, None, alpha)
-        doubt = f"accuracy was tested instead of {known.name}: {error}"
-        return replace(outcome, warnings=(*outcome.warnings, doubt)), accuracy
 
 
 def _run(

@@ -70,14 +70,13 @@ def check_tests(
 another test
     """
     require_between("alpha", alpha, 0.0, 1.0, open_high=True)
-    known = None if measure is None else _find_measure(run, measure)
+    known = _find_default(run) if measure is None else _find_measure(run, measure)
     found = [check_test(name, run.n_folds, run.repetitions) for name in tests or (None,)]
     for test in found:
         if test.over == "resampled folds" and not any(kind in run.scheme for kind in RESAMPLING_SCHEMES):
             msg = f"{test.name} needs folds of {', '.join(RESAMPLING_SCHEMES)}, not {run.scheme}: use another test"
             raise StreamgaugeError(msg)
-        if known is not None:
-            _check_measure(run, test, known)
+        _check_measure(run, test, known)
     return tuple(dict.fromkeys(test.name for test in found)) if tests else ()
 
 
@@ -136,6 +135,11 @@ def find_test_obstacle(results: RunData, pair: PairSums, measure: str | None = N
     except StreamgaugeError as error:
         return str(error)
     return None
+
+
+def _find_default(run: PlannedRun) -> Measure:
+    """Return the measure that is tested unless another is named: the accuracy if it is measured, else the first."""
+    return next((known for known in run.measures if known.name == ACCURACY), run.measures[0])
 
 
 def _find_measure(run: PlannedRun, name: str) -> Measure:

@@ -26,7 +26,7 @@ from streamgauge import forgetting as forgettings
 from streamgauge._engine.batch_plan import RunSpec
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners import Precomputed
-from streamgauge.measures import kappa
+from streamgauge.measures import Cost, kappa
 from streamgauge.names import catalogue, make
 from streamgauge.records import PairSums, Reading, Schema, Tally
 from streamgauge.results import Results, load, save
@@ -251,12 +251,23 @@ def test_tests_over_folds_use_the_last_readings() -> None:
     assert signs.p_value == sign_test(differences).p_value
 
 
-def test_what_was_measured_is_tested_unless_only_the_accuracy_can_be() -> None:
+def test_what_was_measured_is_tested_and_never_replaced() -> None:
     results = run()
     assert compare(results, "bayes", "tree").measure == "kappa"
-    instead = compare(results, "bayes", "tree", test="mcnemar")
-    assert instead.measure == "accuracy"
-    assert any(warning.startswith("accuracy was tested instead of kappa: ") for warning in instead.warnings)
+    assert (
+        compare(replace(results, description={**results.description, "tested": "f1[1]"}), "bayes", "tree").measure
+        == "f1[1]"
+    )
+    with pytest.raises(StreamgaugeError, match="mcnemar compares the accuracy over all rows; for kappa use two_way_t"):
+        compare(results, "bayes", "tree", test="mcnemar")
+
+
+def test_a_measure_with_options_is_known_after_loading(tmp_path: Path) -> None:
+    learners = {"bayes": NaiveBayes(), "majority": MajorityClass()}
+    results = evaluate(SEA(n_rows=1000), learners, scheme=Bootstrap(5), measures=Cost(((0, 1), (5, 0))))
+    loaded = load(save(results, tmp_path))
+    assert compare(loaded) == compare(results)
+    assert compare(loaded).measure == "cost"
 
 
 def test_the_learner_with_the_smaller_loss_is_better() -> None:
