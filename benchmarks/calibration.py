@@ -48,7 +48,7 @@ from streamgauge.learners import NoiseFilter, OzaBag
 from streamgauge.measures import measure as find_measure
 from streamgauge.protocols import CellBatch, LearnerSpec, Scheme, Stream
 from streamgauge.records import BlockLayout, BlockTallies, Schema, Trace
-from streamgauge.records.blocks import find_block_length
+from streamgauge.records.blocks import BASELINES, find_block_length
 from streamgauge.significance import two_way_t
 from streamgauge.significance.two_way import leave_blocks_out
 from streamgauge.streams import ArrayStream, in_memory
@@ -206,7 +206,7 @@ def evaluate(stream: Stream, learners: dict[str, LearnerSpec], scheme: str, repe
     return Run(votes.join(first, "y_true")[0], votes.join(first, "majority_hit"), predictions)
 
 
-LAYOUT = BlockLayout(2, ("ranks",))
+LAYOUT = BlockLayout(2, (BASELINES, "ranks"))
 
 
 def tally(run: Run, pair: Sequence[Predictions]) -> BlockTallies:

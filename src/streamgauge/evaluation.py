@@ -24,7 +24,7 @@ from streamgauge._format.progress_bar import progress_bar
 from streamgauge._format.text import to_text
 from streamgauge.backends import Auto
 from streamgauge.drift import name_detectors
-from streamgauge.errors import EndlessStreamError, FailureWarning, require_at_least, require_between
+from streamgauge.errors import EndlessStreamError, FailureWarning, StreamgaugeError, require_at_least, require_between
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.labelling import AllLabels
 from streamgauge.learners.adapters import name_learners
@@ -33,7 +33,7 @@ from streamgauge.names import require_object
 from streamgauge.protocols import Forgetting, Labelling, LiveStreamBase, Measure, Recorder, Scheme, Stream
 from streamgauge.records import Failure, Reading, Verdict, list_readings
 from streamgauge.results import Results
-from streamgauge.results.call import CALL, describe_call
+from streamgauge.results.call import CALL, describe_call, list_files
 from streamgauge.results.log import open_log
 from streamgauge.schemes import Prequential
 from streamgauge.significance.live import LiveTest
@@ -44,6 +44,10 @@ from streamgauge.streams.base import min_limit
 __all__ = ["Evaluation", "evaluate"]
 
 Item = TypeVar("Item")
+
+
+MAX_FOLDS = 255
+"""The most folds in which learners can be compared."""
 
 
 class Evaluation:
@@ -102,6 +106,9 @@ class Evaluation:
             if seconds is not None:
                 require_between(option, seconds, 0.0, float("inf"))
         require_at_least("seed", seed, 0)
+        if seed >= 2**64:
+            msg = f"seed = {seed}: it must be below 2**64"
+            raise StreamgaugeError(msg)
         parts = {"stream": stream, "scheme": scheme, "labelling": labelling, "forgetting": forgetting}
         for kind, part in parts.items():
             require_object(kind, part)
@@ -116,6 +123,9 @@ class Evaluation:
         self.forgettings = tuple(forgetting) if isinstance(forgetting, Sequence) else (forgetting,)
         self.measures: tuple[Measure, ...] = find_measures(measures, self.stream)
         is_bounded = n_rows is not None or self._stream.ends or self.stream.n_rows is not None
+        if adopt_scheme(scheme).n_folds > MAX_FOLDS and len(self.specs) > 1:
+            msg = f"{to_text(scheme)} has more than {MAX_FOLDS} folds, which is the most for a comparison of learners"
+            raise StreamgaugeError(msg)
         check_forgettings(self.forgettings, self.stream.schema.n_classes, self.measures, is_bounded=is_bounded)
         self.detectors = name_detectors(detectors)
         self.recorders, self.resources, self.journal = tuple(recorders), resources, journal
@@ -191,8 +201,18 @@ the measures, or use two_way_t
             measures=self.measures,
             layout=self._build_run_spec().block_layout,
             repetitions=self._source.scheme.repetitions,
+            resampling=self._source.scheme.resampling,
+            repeats_tests=self._source.scheme.repeats_tests,
+            n_rows=self.n_rows_known,
         )
         return check_tests(planned, tests, measure=measure, alpha=alpha)
+
+    def _check_log(self, log: Path) -> Path:
+        """Return the path of a log; raise if it would replace a file that the run reads."""
+        if any(log.resolve() == Path(file.path) for file in list_files((self.stream, self.scheme))):
+            msg = f"the log {log} is a file that the run reads: choose another name"
+            raise StreamgaugeError(msg)
+        return log
 
     @property
     def _is_metered(self) -> bool:
@@ -274,6 +294,8 @@ the measures, or use two_way_t
         """Return the live test and the number of readings; rows of a file are not counted for it alone."""
         is_counted = self._every is None or not self._stream.ends
         n_rows = self.n_rows if is_counted else self._limit
+        if self._source.scheme.repeats_tests:
+            return None, None  # the same rows again are no new evidence
         if self.live_test is None or n_rows is None:
             return self.live_test, None
         return replace(self.live_test, horizon=self.live_test.horizon or max(n_rows, 1)), -(-n_rows // self.every) or 1
@@ -367,7 +389,9 @@ the measures, or use two_way_t
                 "name": to_text(self.scheme),
                 "n_folds": self._source.scheme.n_folds,
                 "test": self._source.scheme.test,
+                **({"resampling": resampling} if (resampling := self._source.scheme.resampling) else {}),
                 **({"repetitions": repetitions} if (repetitions := self._source.scheme.repetitions) > 1 else {}),
+                **({"repeats_tests": True} if self._source.scheme.repeats_tests else {}),
             },
             "labelling": to_text(self.labelling),
             "score": self.score,
@@ -428,7 +452,7 @@ the measures, or use two_way_t
             raise EndlessStreamError(msg)
         parts = []
         with ExitStack() as stack:
-            writer = None if log is None else stack.enter_context(open_log(log))
+            writer = None if log is None else stack.enter_context(open_log(self._check_log(Path(log))))
             if writer is not None:
                 writer.write("start", self._describe_plan())
             should_stop = stack.enter_context(catch_stop_signals(terminate=self.checkpoints is not None))

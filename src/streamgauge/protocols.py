@@ -174,6 +174,16 @@ class SchemeBase:
         return 1
 
     @property
+    def resampling(self) -> str:
+        """How folds sample the rows they learn: ``Bootstrap``, ``CrossValidation``, ``Split``, or empty for none."""
+        return ""
+
+    @property
+    def repeats_tests(self) -> bool:
+        """Whether it tests the same rows again and again, so that tests over rows do not apply."""
+        return False
+
+    @property
     def trains_first(self) -> bool:
         """Whether the folds learn rows of the stream in a pass of its own, before the first test.
 

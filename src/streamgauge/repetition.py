@@ -106,8 +106,14 @@ def rerun(
     True
     """
     before, manifest = _load(results)
-    arguments, call = _restore(before, stream)
-    evaluation = Evaluation(arguments.pop("stream"), arguments.pop("learners"), **arguments, backend=backend)
+    try:
+        arguments, call = _restore(before, stream)
+        evaluation = Evaluation(arguments.pop("stream"), arguments.pop("learners"), **arguments, backend=backend)
+    except StreamgaugeError:
+        raise
+    except (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError) as error:
+        msg = f"the run cannot be repeated: its manifest is damaged ({type(error).__name__}: {error})"
+        raise StreamgaugeError(msg) from error
     evaluation.stop_after = before.n_rows
     digest, was = evaluation.stream.fingerprint, _get_part(before.description, "stream").get("fingerprint")
     repeated = evaluation.run(progress=progress)

@@ -20,7 +20,7 @@ from streamgauge.experiments import run as run_experiment
 from streamgauge.forgetting import EWMA, Tumbling
 from streamgauge.learners import AdaptiveRandomForest, OzaBag
 from streamgauge.measures import Hoeffding, MinMaxAccuracy
-from streamgauge.streams import Balance, Sudden, sample, write
+from streamgauge.streams import Balance, File, Sudden, sample, write
 from streamgauge.streams import open_test as open_sample
 from tests.support.commands import invoke
 
@@ -278,3 +278,33 @@ def test_the_command_refuses_what_it_cannot_repeat(tmp_path):
         invoke("rerun", str(folder))
     with pytest.raises(StreamgaugeError, match="holds no results"):
         invoke("rerun", str(tmp_path / "nowhere"))
+
+
+@pytest.mark.parametrize("name", ["journal", "checkpoint", "trust_checkpoint", "recorders"])
+def test_a_manifest_cannot_say_where_to_write_or_what_to_trust(name, tmp_path):
+    folder = sg.save(sg.evaluate(sg.SEA(n_rows=100), PAIR), tmp_path / "saved")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["description"]["call"][name] = str(tmp_path / "victim")
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(StreamgaugeError, match=f"no run writes into it: {name}"):
+        sg.rerun(folder)
+    assert not (tmp_path / "victim").exists()
+
+
+@pytest.mark.parametrize(("name", "value"), [("learners", None), ("scheme", 5), ("measures", []), ("seed", 10**30)])
+def test_a_damaged_call_is_refused(name, value, tmp_path):
+    folder = sg.save(sg.evaluate(sg.SEA(n_rows=100), PAIR), tmp_path / "saved")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["description"]["call"][name] = value
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(StreamgaugeError):
+        sg.rerun(folder)
+
+
+def test_a_log_does_not_replace_the_file_that_is_read(tmp_path):
+    path = tmp_path / "rows.csv"
+    write(sg.SEA(n_rows=100), path)
+    before = path.read_bytes()
+    with pytest.raises(StreamgaugeError, match="is a file that the run reads"):
+        sg.evaluate(File(path), sg.NaiveBayes(), log=path)
+    assert path.read_bytes() == before

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from streamgauge._engine.meter import Totals
 from streamgauge._engine.schedule import LabelTotals, Schedule
-from streamgauge.measures import list_statistics
+from streamgauge.measures import list_statistics, reads_baselines
 from streamgauge.protocols import CellBatch, DetectorSpec, Forgetting, LearnerSpec, Measure, SchemeBase
 from streamgauge.records import Alarm, Batch, BlockLayout, CellBlocks, Failure, Schema
-from streamgauge.records.blocks import MAX_MATRIX_CLASSES, list_boundaries
+from streamgauge.records.blocks import BASELINES, MAX_MATRIX_CLASSES, list_boundaries
 
 __all__ = [
     "Backend",
@@ -291,6 +291,8 @@ class RunSpec:
         n_classes, statistics = self.schema.n_classes, set(list_statistics(self.measures)) - {"calibration", "rows"}
         if n_classes > MAX_MATRIX_CLASSES:
             statistics -= {"ranks"}
+        if reads_baselines(self.measures):
+            statistics |= {BASELINES}
         return BlockLayout(n_classes, tuple(sorted(statistics)))
 
     @property

@@ -390,7 +390,10 @@ class CellGroup:
             if forgetting == Landmark() and isinstance(state, NativeForgetting):
                 states[index] = BlockState(layout, state)
                 return states
-        return [*states, BlockState(layout, cast("NativeForgetting", Landmark().build(n_classes, layout.statistics)))]
+        return [
+            *states,
+            BlockState(layout, cast("NativeForgetting", Landmark().build(n_classes, layout.native_statistics))),
+        ]
 
     def _needs_baselines(self) -> bool:
         """Return whether a measure, a recorder, or a forgetting that is not ours may read the hits of the baselines."""

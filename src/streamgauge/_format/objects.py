@@ -28,7 +28,7 @@ def make(kind: str, text: str, known: Known, within: Known | None = None) -> Any
     text = text.strip()
     try:
         tree = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = f": {error.msg} at character {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
         msg = f"cannot read the {kind} {text!r}{reason}; write it as Name or Name(option=value, ...)"
         raise StreamgaugeError(msg) from None

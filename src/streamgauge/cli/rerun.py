@@ -14,7 +14,9 @@ __all__ = ["command"]
 @click.command("rerun")
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option(
-    "--stream", shell_complete=complete_names("streams"), help="The stream with all its options, if it has moved since; a file, for example."
+    "--stream",
+    shell_complete=complete_names("streams"),
+    help="The stream with all its options, if it has moved since; a file, for example.",
 )
 @add_output_options
 def command(results: Path, *, stream: str | None, as_json: bool) -> int:

@@ -50,7 +50,7 @@ from streamgauge.measures.classes import (
 )
 from streamgauge.measures.costs import Cost, MinMaxAccuracy, Utility
 from streamgauge.measures.counts import abstentions, accuracy, accuracy_when_predicting, coverage, error
-from streamgauge.measures.functions import OverTallies, compute_values, over_tallies
+from streamgauge.measures.functions import OverTallies, TallyMeasure, compute_values, over_tallies
 from streamgauge.measures.intervals import Chernoff, Hoeffding
 from streamgauge.measures.means import balanced_accuracy, g_mean, harmonic_mean
 from streamgauge.measures.own import FunctionMeasure, as_measure, from_function
@@ -188,7 +188,14 @@ def reads_baselines(measures: Iterable[Measure]) -> bool:
     >>> [reads_baselines(measures) for measures in ([accuracy, kappa], [accuracy, kappa_m], [measure(mine)])]
     [False, True, True]
     """
-    return any(m.name in _BASELINE_MEASURES or m is not MEASURES.get(m.name) for m in measures)
+    return any(m.name in _BASELINE_MEASURES or not _is_ours(m) for m in measures)
+
+
+def _is_ours(measure: Measure) -> bool:
+    """Return whether a measure is one of ours, with or without options, and not made from a user's function."""
+    if isinstance(measure, TallyMeasure):
+        return measure is MEASURES.get(measure.name)
+    return isinstance(measure, OverTallies) and type(measure).__module__.startswith("streamgauge.measures.")
 
 
 def measure(wanted: str | Measure | Callable[..., float]) -> Measure:
@@ -228,7 +235,7 @@ def _find_named(name: str) -> Measure:
     with_class = re.fullmatch(r"([\w.]+)\[(.+)\]", name)
     if with_class:
         return _find_of_class(*with_class.groups())
-    averaged = re.fullmatch(r"([\w.]+)_(macro|micro|weighted)(?:_or_(-?[\d.]+))?", name)
+    averaged = re.fullmatch(r"([\w.]+)_(macro|micro|weighted)(?:_or_(-?\d+(?:\.\d+)?))?", name)
     if averaged and find_rate(averaged[1]):
         rate, average, undefined = averaged[1], averaged[2], float(averaged[3] or "nan")
         return Averaged(rate, average, undefined) if rate in PER_CLASS else FBeta(float(rate[1:]), average, undefined)
@@ -288,6 +295,9 @@ def find_measures(wanted: object, stream: Stream) -> tuple[Measure, ...]:
     ['accuracy', 'recall[1]']
     """
     found = [measure(one) for one in expand_all(wanted)]  # type: ignore[arg-type]
+    if not found:
+        msg = "measures = []: there must be at least one measure"
+        raise StreamgaugeError(msg)
     bound = tuple(m.bind(stream.schema) if isinstance(m, OverTallies | FunctionMeasure) else m for m in found)
     names = [known.name for known in bound]
     if len(set(names)) < len(names):

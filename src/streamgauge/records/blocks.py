@@ -17,6 +17,8 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.records.tally import Column, Tallies, sum_classes
 
 __all__ = [
+    "BASELINES",
+    "FIRST_LENGTH",
     "MAX_MATRIX_CLASSES",
     "MAX_VOTE_BINS",
     "BlockLayout",
@@ -39,6 +41,12 @@ MAX_MATRIX_CLASSES = 20
 
 MAX_VOTE_BINS = 256
 """The most bins of votes for a class."""
+
+BASELINES = "baselines"
+"""The statistic of a layout that stands for the hits of the majority class and of no change."""
+
+NOT_SCALARS = ("calibration", "ranks", "rows", BASELINES)
+"""Statistics that are not kept, or not as one number."""
 
 N_RANKS = 4
 """The number of statistics of a ranking by votes; see `Tally.ranks`."""
@@ -98,7 +106,7 @@ class BlockLayout:
     >>> tallies = Tallies.stack([Tally(np.array([[4.0, 3.0], [1.0, 2.0]]), np.zeros(2), 7.0, 5.0, 10)])
     >>> numbers = layout.flatten(tallies)
     >>> numbers.tolist(), layout.restore(numbers).hits.tolist()
-    ([[4.0, 3.0, 1.0, 2.0, 0.0, 0.0, 7.0, 5.0, 10.0]], [6.0])
+    ([[4.0, 3.0, 1.0, 2.0, 0.0, 0.0, 10.0]], [6.0])
     """
 
     n_classes: int
@@ -114,6 +122,11 @@ class BlockLayout:
         """Whether votes are kept in bins."""
         return "ranks" in self.statistics and self.has_matrices
 
+    @property
+    def native_statistics(self) -> tuple[str, ...]:
+        """The statistics that a forgetting keeps beyond counts."""
+        return tuple(statistic for statistic in self.statistics if statistic != BASELINES)
+
     @cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shape of each part of a tally."""
@@ -122,14 +135,25 @@ class BlockLayout:
         shapes: dict[str, tuple[int, ...]] = (
             counts if self.has_matrices else dict.fromkeys(("right", "support", "predicted"), (c,))
         )
-        scalars = [statistic for statistic in self.statistics if statistic not in ("calibration", "ranks", "rows")]
-        shapes = {**shapes, **dict.fromkeys(["majority_hits", "no_change_hits", "width", *scalars], ())}
+        baselines = ["majority_hits", "no_change_hits"] if BASELINES in self.statistics else []
+        scalars = [statistic for statistic in self.statistics if statistic not in NOT_SCALARS]
+        shapes = {**shapes, **dict.fromkeys([*baselines, "width", *scalars], ())}
         return {**shapes, "ranks": (N_RANKS, c, c)} if self.has_votes else shapes
 
     @property
     def n_numbers(self) -> int:
         """How many numbers a tally has."""
         return int(sum(np.prod(shape) for shape in self.shapes.values()))
+
+    @property
+    def n_counts(self) -> int:
+        """How many of the first numbers are counts or weights, which are never below 0."""
+        return self.find_position("width")
+
+    def find_position(self, name: str) -> int:
+        """Return the position of the first number of a part of a tally."""
+        names = list(self.shapes)
+        return int(sum(np.prod(self.shapes[part]) for part in names[: names.index(name)]))
 
     def flatten(self, tallies: Tallies) -> NDArray[np.float64]:
         """Return the numbers of tallies, float64 [tallies, numbers]."""
@@ -146,6 +170,8 @@ class BlockLayout:
             index += size
         if ranks is not None:
             parts["ranks"] = ranks
+        parts.setdefault("majority_hits", np.zeros(len(numbers)))
+        parts.setdefault("no_change_hits", np.zeros(len(numbers)))
         parts["width"] = parts["width"].astype(np.int64)
         return Tallies(**parts) if self.has_matrices else _MarginTallies.of(parts)  # type: ignore[arg-type]
 
@@ -318,8 +344,7 @@ class BlockTallies:
 
 def _choose_ends(rows: Sequence[int], cells: Sequence[CellBlocks | None], layout: BlockLayout) -> list[int]:
     """Return the indices of the rows that end a block."""
-    width = list(layout.shapes).index("width")
-    position = int(sum(np.prod(shape) for shape in list(layout.shapes.values())[:width]))
+    position = layout.find_position("width")
     scored = np.sum([cell.numbers[:, position] for cell in cells if cell is not None], axis=0)
     length = find_block_length(rows[-1])
     ends = [index for index, row in enumerate(rows) if row % length == 0 or index == len(rows) - 1]

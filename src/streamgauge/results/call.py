@@ -208,9 +208,12 @@ def restore_call(call: Mapping[str, Any], stream: Stream | None = None) -> dict[
     learners = FAMILIES["learners"]()
     schemes = {**streams, **FAMILIES["schemes"]()}
     live_test = call["live_test"]
-    options = {name: value for name, value in call.items() if name not in _DESCRIBED}
+    unknown = call.keys() - _DESCRIBED - _OPTIONS
+    if unknown:  # a manifest decides what is computed, not what is written or trusted
+        msg = f"the manifest names arguments that no run writes into it: {', '.join(sorted(unknown))}"
+        raise StreamgaugeError(msg)
     return {
-        **options,
+        **{name: call[name] for name in _OPTIONS & call.keys()},
         "stream": stream,
         "learners": {
             name: make("learner", text, learners, within=detectors) for name, text in call["learners"].items()
@@ -238,6 +241,9 @@ def _resolve_paths(thing: Any, folder: Path) -> Any:  # noqa: ANN401
     changed = {name: part for name, part in moved.items() if part is not parts[name] and part != parts[name]}
     return replace(thing, **changed) if changed else thing
 
+
+_OPTIONS = frozenset({"score", "score_unlabelled_start", "every", "n_rows", "time_budget", "seed"})
+"""The options of `evaluate` that a call holds as they are."""
 
 _DESCRIBED = {"stream", "sample", "learners", "scheme", "labelling", "forgettings", "measures", "detectors"}
 _DESCRIBED |= {"live_test", "resumed", "folder", "files", "obstacles"}

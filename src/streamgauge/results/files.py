@@ -36,7 +36,8 @@ from streamgauge.records import (
     Resources,
     Verdict,
 )
-from streamgauge.records.blocks import VoteBins
+from streamgauge.records.blocks import BASELINES, VoteBins
+from streamgauge.records.tally import STATISTICS
 from streamgauge.results.results import Results
 from streamgauge.results.tables import (
     COST_COLUMNS,
@@ -220,7 +221,7 @@ def load(folder: Path | str) -> Results:
             msg = f"{path} has format {manifest['format']}, but this version of streamgauge reads format {FORMAT}"
             raise StreamgaugeError(msg)
         return _read_results(folder, manifest)
-    except (OSError, KeyError, TypeError, ValueError) as error:
+    except (OSError, LookupError, TypeError, ValueError, RecursionError) as error:
         if isinstance(error, StreamgaugeError):
             raise
         msg = f"the results in {folder} are damaged: {error}"
@@ -250,7 +251,7 @@ def _read_results(folder: Path, manifest: dict[str, Any]) -> Results:
         labels=_read_labels(folder, classes),
         confusions=_read_confusions(folder, classes, shape),
         differences=_read_differences(folder, manifest.get("differences")),
-        blocks=_read_blocks(folder, manifest.get("blocks"), shape[1:3]),
+        blocks=_read_blocks(folder, manifest.get("blocks"), shape[1:3], _parse_feedback(manifest.get("feedback"))),
     )
 
 
@@ -319,18 +320,50 @@ def _read_differences(folder: Path, facts: dict[str, Any] | None) -> Differences
     )
 
 
-def _read_blocks(folder: Path, facts: dict[str, Any] | None, cells: tuple[int, ...]) -> BlockTallies | None:
+def _read_blocks(
+    folder: Path, facts: dict[str, Any] | None, cells: tuple[int, ...], feedback: Feedback | None
+) -> BlockTallies | None:
     if facts is None:
         return None
-    layout = BlockLayout(facts["n_classes"], tuple(facts["statistics"]))
+    known = {*STATISTICS, BASELINES}
+    layout = BlockLayout(facts["n_classes"], tuple(name for name in facts["statistics"] if name in known))
     table = _read_table(folder / "blocks.parquet", ["row", "value"])
     shape = (*cells, -1, layout.n_numbers)
     numbers, rows = table["value"].reshape(shape), table["row"].reshape(shape)[0, 0, :, 0]
-    return BlockTallies(rows, layout, numbers, _read_votes(folder, len(rows)) if layout.has_votes else {})
+    votes = _read_votes(folder, len(rows)) if layout.has_votes else {}
+    blocks = BlockTallies(rows, layout, numbers, votes)
+    _check_blocks(blocks, feedback)
+    return blocks
+
+
+def _check_blocks(blocks: BlockTallies, feedback: Feedback | None) -> None:
+    """Raise if tallies of blocks do not belong to the run."""
+    rows, layout = blocks.rows, blocks.layout
+    width = np.nansum(blocks.numbers[..., layout.find_position("width")], axis=2)
+    known = ~np.isnan(blocks.numbers[..., 0, 0])
+    least = np.nanmin(blocks.numbers[..., : layout.n_counts], initial=0.0)
+    if not len(rows) or (np.diff(rows) <= 0).any() or least < 0.0:
+        msg = "blocks.parquet has no sound blocks of rows"
+        raise ValueError(msg)
+    if feedback is not None and (known & (width != feedback.n_scored)).any():
+        msg = "blocks.parquet is that of another run"
+        raise ValueError(msg)
+    for (learner, fold, code), (_, _, weights) in blocks.votes.items():
+        support = layout.restore(blocks.numbers[learner, fold]).support
+        own = weights.sum(axis=2)
+        expected = np.stack([support[:, code], support.sum(axis=1) - support[:, code]])
+        if not (weights >= 0.0).all() or not np.allclose(own, expected, rtol=1e-9):
+            msg = "votes.parquet is not that of blocks.parquet"
+            raise ValueError(msg)
+    if layout.has_votes and width.any() and len(blocks.votes) != known.sum() * layout.n_classes:
+        msg = "votes.parquet is incomplete"
+        raise ValueError(msg)
 
 
 def _read_votes(folder: Path, n_blocks: int) -> dict[tuple[int, int, int], VoteBins]:
     table = _read_table(folder / "votes.parquet")
+    if not len(table["bin"]):  # no row was scored
+        return {}
     keys = np.stack([table[name] for name in VOTE_COLUMNS[:4]], axis=1)
     starts = np.flatnonzero(np.append(True, (keys[1:, :3] != keys[:-1, :3]).any(axis=1)))
     votes: dict[tuple[int, int, int], VoteBins] = {}

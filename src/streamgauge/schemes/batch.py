@@ -57,6 +57,11 @@ class BatchCrossValidation(SchemeBase):
         return self.k * self.repetitions
 
     @property
+    def resampling(self) -> str:
+        """How folds sample the rows they learn: as those of cross-validation."""
+        return "CrossValidation"
+
+    @property
     def test(self) -> str:
         """Which rows a fold tests: those it does not learn."""
         return "held_out"

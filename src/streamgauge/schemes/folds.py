@@ -55,6 +55,11 @@ class _Folds(SchemeBase):
         """The number of folds."""
         return self.k
 
+    @property
+    def resampling(self) -> str:
+        """How folds sample the rows they learn."""
+        return type(self).__name__
+
     def _step(self, batch: Batch, weight: NDArray[np.float64]) -> Step:
         """Test all rows, those learnt, or those not learnt."""
         if self.test == "all":

@@ -83,6 +83,11 @@ class Holdout(WrappingScheme):
         return adopt_scheme(self.scheme)
 
     @property
+    def repeats_tests(self) -> bool:
+        """Whether all tests use the same rows."""
+        return not self.refreshed
+
+    @property
     def period(self) -> tuple[int, int]:
         """After how many rows it tests, and how many rows."""
         return self.every, self.size

@@ -40,6 +40,16 @@ class WrappingScheme(SchemeBase):
         return self.inner.training
 
     @property
+    def resampling(self) -> str:
+        """How folds sample the rows they learn."""
+        return self.inner.resampling
+
+    @property
+    def repeats_tests(self) -> bool:
+        """Whether it tests the same rows again and again."""
+        return self.inner.repeats_tests
+
+    @property
     def period(self) -> tuple[int, int] | None:
         """For a holdout: after how many rows it tests, and how many rows; else None."""
         return self.inner.period

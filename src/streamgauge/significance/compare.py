@@ -8,8 +8,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.measures import OverTallies, describe_measure
+from streamgauge.errors import StreamgaugeError, require_between, unknown_name
+from streamgauge.measures import OverTallies, describe_measure, list_statistics
 from streamgauge.measures import measure as find_measure
 from streamgauge.protocols import Measure
 from streamgauge.records import PairSums, RunData, Schema
@@ -118,6 +118,7 @@ def compare(
     >>> compare(results, measure="f1[1]").such_streams.question
     'for such streams'
     """
+    require_between("alpha", alpha, 0.0, 1.0, open_high=True)
     pair = _find_pair(results, first, second)
     chosen = check_test(test, pair.n_folds, _count_repetitions(results))
     known = _find_measure(results, _choose_measure(results) if measure is None else measure)
@@ -266,6 +267,7 @@ def _run(
     if test.over == "folds and rows":
         return _run_two_way(test, results, pair, measure, forgetting, alpha)
     if test.over == "rows of one fold":
+        _require_new_rows(results, test)
         if over_rows:
             return _run_over_rows(test, pair, alpha)
         msg = f"{test.name} compares the accuracy over all rows; for {measure.name} use two_way_t"
@@ -277,6 +279,7 @@ def _run(
 def _run_two_way(
     test: SignificanceTest, results: RunData, pair: PairSums, measure: Measure, forgetting: str | None, alpha: float
 ) -> Comparison:
+    _require_new_rows(results, test)
     if forgetting not in (None, LANDMARK):
         values, notes = _leave_readings_out(results, pair, measure.name, forgetting)
     elif results.blocks is None:
@@ -294,13 +297,26 @@ def _run_two_way(
             _list_classes(results),
             pooled=_find_scheme(results).get("test") == "held_out" and pair.n_folds > 1,
         )
-    scheme = str(_find_scheme(results).get("name", ""))
+    scheme = str(_find_scheme(results).get("resampling", ""))
     outcome = test.run(values, scheme=scheme, repetitions=_count_repetitions(results), alpha=alpha)
     if values.pooled:
-        notes = (*notes, "folds scored different rows, so their tallies were added: the difference is of all rows")
+        bins = ", with votes in 256 bins" if "ranks" in list_statistics([measure]) else ""
+        notes = (
+            *notes,
+            f"folds scored different rows, so their tallies were added{bins}: the difference is of all rows",
+        )
     if outcome.such_streams is not None and outcome.such_streams.note:
         notes = (*notes, f"for such streams: {outcome.such_streams.note}")
     return replace(outcome, warnings=(*outcome.warnings, *notes))
+
+
+def _require_new_rows(results: RunData, test: SignificanceTest) -> None:
+    if _find_scheme(results).get("repeats_tests"):
+        msg = (
+            f"{test.name} needs rows that are tested once, and the holdout tests the same rows again and again: use"
+            " refreshed=True, or a test over folds"
+        )
+        raise StreamgaugeError(msg)
 
 
 def _leave_readings_out(
@@ -314,7 +330,7 @@ def _leave_readings_out(
     values = np.stack([results.curve(learner, measure, forgetting) for learner in (pair.first, pair.second)])
     defined = np.isfinite(values).all(axis=(0, 2)) & (results.rows >= length)
     rows, values = results.rows[defined], values[:, defined]
-    n_blocks = 0 if len(rows) == 0 else min(40, int((rows[-1] - rows[0]) // (WINDOWS_OF_BLOCK * length)))
+    n_blocks = 0 if len(rows) == 0 else min(40, int((rows[-1] - rows[0]) // (WINDOWS_OF_BLOCK * length)), len(rows))
     if n_blocks < MIN_BLOCKS:
         msg = (
             f"the mean of {measure} under {forgetting} needs at least {MIN_BLOCKS} blocks of {WINDOWS_OF_BLOCK} windows"
@@ -322,8 +338,7 @@ def _leave_readings_out(
             " forgetting=None"
         )
         raise StreamgaugeError(msg)
-    block = np.minimum((rows - rows[0]) * n_blocks // max(int(rows[-1] - rows[0]), 1), n_blocks - 1)
-    starts = np.searchsorted(block, np.arange(n_blocks))
+    starts = np.arange(n_blocks) * len(rows) // n_blocks  # as many readings in each
     sums = np.add.reduceat(values, starts, axis=1)  # [2, blocks, folds]
     counts = np.diff(starts, append=len(rows))[:, None]
     without = (sums.sum(axis=1, keepdims=True) - sums) / (len(rows) - counts)
@@ -335,8 +350,9 @@ def _find_window(forgetting: str) -> float:
     """Return how many rows a reading covers."""
     match = re.match(r"(Window|Tumbling|Fading|EWMA)\((?:\w+=)?([0-9.e+-]+)", forgetting)
     if match:
-        option = float(match[2])
-        return {"Fading": 1.0 / max(1.0 - option, 1e-12), "EWMA": 1.0 / option}.get(match[1], option)
+        option, chunk = float(match[2]), re.search(r"chunk=(\d+)", forgetting)
+        length = {"Fading": 1.0 / max(1.0 - option, 1e-12), "EWMA": 1.0 / option}.get(match[1], option)
+        return length * int(chunk[1]) if chunk else length
     msg = f"readings under {forgetting} cover no fixed number of rows: compare over all rows with forgetting=None"
     raise StreamgaugeError(msg)
 
@@ -391,9 +407,8 @@ def _read_differences(results: RunData, pair: PairSums, measure: str, forgetting
 
 
 def _find_held_out_ratio(results: RunData, test: str, n_folds: int) -> float:
-    name = str(_find_scheme(results).get("name", ""))
-    kind = next((kind for kind in RESAMPLING_SCHEMES if kind in name), None)
-    if kind is None:
+    kind, name = (str(_find_scheme(results).get(fact, "")) for fact in ("resampling", "name"))
+    if kind not in RESAMPLING_SCHEMES:
         schemes = ", ".join(RESAMPLING_SCHEMES)
         msg = f"{test} needs folds of {schemes}, not {name or 'an unknown scheme'}: use another test"
         raise StreamgaugeError(msg)

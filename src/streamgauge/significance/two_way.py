@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from streamgauge.errors import StreamgaugeError, require_between
-from streamgauge.measures import list_statistics
+from streamgauge.measures import MEASURES, OverTallies, list_statistics, reads_baselines
 from streamgauge.measures.classes import ClassMeasure
 from streamgauge.measures.functions import compute_values
 from streamgauge.protocols import Measure
 from streamgauge.records import BlockTallies
-from streamgauge.records.blocks import N_RANKS, BlockLayout, VoteBins, align_bins
+from streamgauge.records.blocks import BASELINES, MAX_MATRIX_CLASSES, N_RANKS, BlockLayout, VoteBins, align_bins
 from streamgauge.significance.comparison import (
     MODELS,
     QUESTIONS,
@@ -63,10 +63,9 @@ class LeftOut:
         The value of each learner in each fold, float64 [2, folds].
     without_block
         The same with each block left out, float64 [2, folds, blocks].
-    pooled
-        Whether folds scored different rows and their tallies were added; `whole` then has one fold, and
-        `without_fold` and `without_cell` hold the values with each fold, float64 [2, folds], and each block of each
-        fold left out, float64 [2, folds, blocks].
+    without_fold, without_cell
+        If folds scored different rows, so that their tallies were added: the values with each fold left out, float64
+        [2, folds], and with each block of each fold left out, float64 [2, folds, blocks]; `whole` has one fold then.
 
     Examples
     --------
@@ -211,6 +210,9 @@ def two_way_t(
         training = TRAINING_FACTORS[kind](k // repetitions) * parts.of_fold
         variance = parts.rows + training + (math.sqrt(parts.rows * training) if kind == "Split" else 0.0)
         _, other_p, other_interval = _answer(theta, variance, parts, training, (k, b), alpha)
+        # It is not known better than that on this stream.
+        other_p = max(other_p, p_value)
+        other_interval = (min(other_interval[0], interval[0]), max(other_interval[1], interval[1]))
         note = SPLIT_NOTE if kind == "Split" else ""
         such_streams = Answer(QUESTIONS[SUCH_STREAMS], SUCH_STREAMS, other_interval, other_p, note)
     return Comparison(
@@ -294,8 +296,10 @@ def leave_blocks_out(
             break
         blocks = blocks.merge(_join_with_neighbour(int(undefined.argmax()), blocks.n_blocks))
         values = compute(blocks)
-    if not np.isfinite(values.without_block).all():
-        learner = names[int(np.argwhere(~np.isfinite(values.without_block))[0, 0])]
+    parts = (values.without_block, values.without_fold, values.without_cell)
+    undefined_learners = [np.argwhere(~np.isfinite(part))[:, 0] for part in parts if part is not None]
+    if any(map(len, undefined_learners)):
+        learner = names[int(np.concatenate(undefined_learners)[0])]
         msg = f"{measure.name} of {learner} is undefined without one of its blocks of rows: evaluate more rows"
         raise StreamgaugeError(msg)
     while blocks.n_blocks // 2 >= MIN_BLOCKS and _are_dependent(values.pseudo_values):
@@ -329,11 +333,16 @@ def check_testable(measure: Measure, layout: BlockLayout) -> None:
         )
         raise StreamgaugeError(msg)
     if "ranks" in statistics and not layout.has_votes:
-        many = f" of more than {layout.n_classes - 1} classes" if not layout.has_matrices else ""
-        msg = f"votes{many} were not kept, so {measure.name} cannot be tested: measure it in the run"
+        if layout.has_matrices:
+            msg = f"votes were not kept, so {measure.name} cannot be tested: measure it in the run"
+        else:
+            msg = f"votes are kept of at most {MAX_MATRIX_CLASSES} classes, so {measure.name} cannot be tested"
+        raise StreamgaugeError(msg)
+    if measure.name.endswith("_margin") or (isinstance(measure, OverTallies) and measure.describes):
+        msg = f"no value of {measure.name} is better than another, so it cannot be tested"
         raise StreamgaugeError(msg)
     missing = statistics - set(layout.statistics) - {"ranks"}
-    if missing:
+    if missing or (reads_baselines([measure]) and BASELINES not in layout.statistics):
         msg = f"{measure.name} was not measured in the run, so it cannot be tested"
         raise StreamgaugeError(msg)
     if "ovo" in measure.name and layout.n_classes > 2:
@@ -346,12 +355,15 @@ def _require_testable(measure: Measure, blocks: BlockTallies, classes: Sequence[
     check_testable(measure, blocks.layout)
     folds = blocks.numbers.sum(axis=2)  # [learners, folds, numbers]
     folds = folds.sum(axis=1) if pooled else folds.reshape(-1, folds.shape[-1])
-    support = blocks.layout.restore(folds).support.max(axis=0)
+    tallies = blocks.layout.restore(folds)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rows_per_weight = np.nan_to_num(tallies.width / tallies.supported)
+    support = (tallies.support * rows_per_weight[:, None]).max(axis=0)
     for code in _list_codes(measure, support):
         if support[code] < MIN_CLASS_ROWS:
             msg = (
-                f"{measure.name} cannot be tested: class {classes[code]} has {support[code]:g} rows, and at least"
-                f" {MIN_CLASS_ROWS} are needed"
+                f"{measure.name} cannot be tested: class {classes[code]} has {round(support[code])} rows, and at"
+                f" least {MIN_CLASS_ROWS} are needed"
             )
             raise StreamgaugeError(msg)
 
@@ -365,9 +377,9 @@ def _list_codes(measure: Measure, support: NDArray[np.float64]) -> list[int]:
     frequent: list[int] = np.argsort(-support, kind="stable").tolist()
     if isinstance(measure, ClassMeasure):
         code = measure.of if measure.code is None else measure.code
-        return [int(code), next(other for other in frequent if other != code)]
+        return [int(code), *(other for other in frequent if other != code)][:2]
     name = measure.name
-    if name.startswith(_ANY_CLASSES) or name.endswith("_micro"):
+    if measure is MEASURES.get(name) and (name.startswith(_ANY_CLASSES) or name.endswith("_micro")):
         return []
     if name in ("kappa", "mcc") or name.endswith("_weighted"):
         return frequent[:2]

@@ -1,11 +1,16 @@
 """A run that was saved is read back whole, or refused with a reason."""
 
 import json
+import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 import streamgauge as sg
@@ -101,3 +106,30 @@ def test_what_others_keep_under_the_name_of_a_table_stays(tmp_path):
     (tmp_path / "differences.parquet").write_bytes(b"not ours: there is no manifest")
     save(sg.evaluate(sg.SEA(n_rows=500), sg.NoChange(), live_test=None), tmp_path)
     assert (tmp_path / "differences.parquet").is_file()
+
+
+@pytest.mark.parametrize("damage", ["other", "doubled", "empty", "negative", "votes", "no votes"])
+def test_tallies_of_blocks_that_are_not_those_of_the_run_are_refused(damage: str, tmp_path: Path) -> None:
+    learners = {"bayes": sg.NaiveBayes(), "majority": sg.MajorityClass()}
+    options: dict[str, Any] = {"scheme": sg.Bootstrap(5), "measures": ["roc_auc[1]", "accuracy"]}
+    folder, other = (
+        sg.save(sg.evaluate(sg.SEA(n_rows=n_rows, seed=seed), learners, **options), tmp_path / str(seed))
+        for seed, n_rows in ((1, 1000), (2, 900))
+    )
+    assert sg.load(folder).blocks is not None
+    blocks, votes = folder / "blocks.parquet", folder / "votes.parquet"
+    table = pq.read_table(votes if "votes" in damage else blocks)
+    if damage == "other":
+        shutil.copy(other / "blocks.parquet", blocks)
+    elif damage == "doubled":
+        pq.write_table(pa.concat_tables([table, table]), blocks)
+    elif damage == "empty":
+        pq.write_table(table[:0], blocks)
+    elif damage == "negative":
+        pq.write_table(table.set_column(4, "value", pc.multiply(table["value"], -1.0)), blocks)
+    elif damage == "votes":
+        shutil.copy(other / "votes.parquet", votes)
+    else:
+        pq.write_table(table[: len(table) // 2], votes)
+    with pytest.raises(StreamgaugeError, match="damaged"):
+        sg.load(folder)

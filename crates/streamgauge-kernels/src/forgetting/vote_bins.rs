@@ -156,15 +156,16 @@ impl ClassBins {
 
     /// Completes the order after rows were added.
     fn sort(&mut self) {
-        let index = |&number: &u32| self.cells[number as usize].index;
+        // By class too, so that weights in one bin are added in an order that does not depend on batches.
+        let key = |&number: &u32| (self.cells[number as usize].index, self.cells[number as usize].y_true);
         let n_sorted = self.sorted.len();
         let new = n_sorted as u32..self.cells.len() as u32;
         if MANY_NEW * new.len() > n_sorted {
             self.sorted.extend(new);
-            self.sorted.sort_by_key(index);
+            self.sorted.sort_by_key(key);
         } else {
             for number in new {
-                let place = self.sorted.partition_point(|other| index(other) < index(&number));
+                let place = self.sorted.partition_point(|other| key(other) < key(&number));
                 self.sorted.insert(place, number);
             }
         }
