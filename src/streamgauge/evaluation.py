@@ -105,10 +105,7 @@ class Evaluation:
         for option, seconds in (("time_limit", time_limit), ("time_budget", time_budget)):
             if seconds is not None:
                 require_between(option, seconds, 0.0, float("inf"))
-        require_at_least("seed", seed, 0)
-        if seed >= 2**64:
-            msg = f"seed = {seed}: it must be below 2**64"
-            raise StreamgaugeError(msg)
+        _check_seed(seed)
         parts = {"stream": stream, "scheme": scheme, "labelling": labelling, "forgetting": forgetting}
         for kind, part in parts.items():
             require_object(kind, part)
@@ -123,9 +120,7 @@ class Evaluation:
         self.forgettings = tuple(forgetting) if isinstance(forgetting, Sequence) else (forgetting,)
         self.measures: tuple[Measure, ...] = find_measures(measures, self.stream)
         is_bounded = n_rows is not None or self._stream.ends or self.stream.n_rows is not None
-        if adopt_scheme(scheme).n_folds > MAX_FOLDS and len(self.specs) > 1:
-            msg = f"{to_text(scheme)} has more than {MAX_FOLDS} folds, which is the most for a comparison of learners"
-            raise StreamgaugeError(msg)
+        _check_folds(scheme, len(self.specs))
         check_forgettings(self.forgettings, self.stream.schema.n_classes, self.measures, is_bounded=is_bounded)
         self.detectors = name_detectors(detectors)
         self.recorders, self.resources, self.journal = tuple(recorders), resources, journal
@@ -471,6 +466,19 @@ the measures, or use two_way_t
         for failure in self.failures:
             warnings.warn(f"{failure}; its readings from there on are NaN", FailureWarning, stacklevel=3)
         return results
+
+
+def _check_seed(seed: int) -> None:
+    require_at_least("seed", seed, 0)
+    if seed >= 2**64:
+        msg = f"seed = {seed}: it must be below 2**64"
+        raise StreamgaugeError(msg)
+
+
+def _check_folds(scheme: Scheme, n_learners: int) -> None:
+    if adopt_scheme(scheme).n_folds > MAX_FOLDS and n_learners > 1:
+        msg = f"{to_text(scheme)} has more than {MAX_FOLDS} folds, which is the most for a comparison of learners"
+        raise StreamgaugeError(msg)
 
 
 def evaluate(  # noqa: PLR0913
