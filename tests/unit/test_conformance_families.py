@@ -214,6 +214,9 @@ FAMILIES = {
         check_detector,
         options={"OfMean": lambda: drift.OfMean(drift.PageHinkley())},
         helpers={
+            "StatisticTrace": "a record",
+            "read_values": FUNCTION,
+            "trace_statistic": FUNCTION,
             **dict.fromkeys(("AlarmScore", "Detection", "DriftScore", "Recovery"), RECORD),
             "NativeDetector": "what the state of a kernel is wrapped in",
             "Watch": "a detector on the errors of a run",

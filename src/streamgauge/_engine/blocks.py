@@ -87,7 +87,7 @@ class BlockHistory:
     Examples
     --------
     >>> history = BlockHistory((2, 1), BlockLayout(2, ()))
-    >>> kept = CellBlocks((8,), np.ones((1, 9)))
+    >>> kept = CellBlocks((8,), np.ones((1, 7)))
     >>> history.add({0: kept, 1: kept})
     >>> history.build().rows.tolist()
     [8]

@@ -194,7 +194,9 @@ def test_names_and_directions_are_known(function: Any, name: str, greater_is_bet
     assert pickle.loads(pickle.dumps(made))(perfect_tally(2)) == made(perfect_tally(2))
 
 
-@pytest.mark.parametrize("function", [metrics.roc_auc_score, metrics.log_loss, mean_of_positive], ids=lambda function: function.__name__)
+@pytest.mark.parametrize(
+    "function", [metrics.roc_auc_score, metrics.log_loss, mean_of_positive], ids=lambda function: function.__name__
+)
 def test_the_contract_of_a_measure_can_be_checked_for_functions_of_probabilities(function: Any) -> None:
     made = partial(function, multi_class="ovr") if function is metrics.roc_auc_score else function
     if function is mean_of_positive:

@@ -14,7 +14,7 @@ from streamgauge._format.text import to_text
 from streamgauge.drift.watch import DETECTORS
 from streamgauge.evaluation import Evaluation
 from streamgauge.learners import DriftReset, OzaBag, PythonLearner
-from streamgauge.measures import Cost, FBeta, Hoeffding, MinMaxAccuracy
+from streamgauge.measures import Cost, FBeta, Hoeffding, MinMaxAccuracy, accuracy
 from streamgauge.names import catalogue
 from streamgauge.results.call import describe_call, restore_call
 from streamgauge.significance import LiveTest
@@ -26,7 +26,7 @@ PARTS = {
     "scheme": sg.Prequential(),
     "labelling": labelling.AllLabels(),
     "forgettings": (sg.Landmark(),),
-    "measures": (),
+    "measures": (accuracy,),
     "detectors": {},
     "live_test": LiveTest(),
     "options": {"score": "first", "seed": 1},
@@ -173,7 +173,8 @@ def test_a_live_stream_and_standard_input_are_named(tmp_path):
     (obstacle,) = describe("stream", live)["obstacles"]
     assert obstacle.startswith("stream: GrowingFile(path=")
     assert obstacle.endswith("is a live stream, whose rows cannot be read again")
-    assert describe("stream", sg.File("-"))["obstacles"] == ["stream: standard input cannot be read again"]
+    call = describe_call(**{**PARTS, "stream": sg.File("-"), "measures": ()})
+    assert call["obstacles"] == ["stream: standard input cannot be read again"]
 
 
 def test_numbers_that_are_no_literals_are_restored():

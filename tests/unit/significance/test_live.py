@@ -140,7 +140,7 @@ def test_evidence_decides_as_the_ends_of_the_interval_do(a: int, b: int, more: i
         (sg.Bootstrap(6), AllLabels()),
         (sg.CrossValidation(7, test="held_out"), AllLabels()),
         (sg.Bootstrap(3), Delayed(130)),
-        (Holdout(400, 100), AllLabels()),
+        (Holdout(400, 100, refreshed=True), AllLabels()),
     ],
 )
 def test_neither_batches_nor_threads_change_a_verdict(scheme: Scheme, labelling: Labelling) -> None:
