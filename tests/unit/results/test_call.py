@@ -20,7 +20,7 @@ from streamgauge.results.call import describe_call, restore_call
 from streamgauge.significance import LiveTest
 from streamgauge.streams import Gradual, Joined, Noisy, Sudden
 
-PARTS = {
+PARTS: dict[str, Any] = {
     "stream": sg.SEA(n_rows=100),
     "learners": {"bayes": sg.NaiveBayes()},
     "scheme": sg.Prequential(),
