@@ -80,7 +80,7 @@ def test_moa_windows_have_a_majority_class_of_their_own() -> None:
     options: dict[str, Any] = {"n_classes": 2, "every": 400}
     assert theirs[AGAINST_MAJORITY][0] == -100.0  # 50 rows after the change, the window has a new majority
     assert judge(y_true, y_pred, Window(100), ["kappa_m_all"], **options) == 0.0  # it is the baseline itself
-    # Ours says 1 from the 52nd row after the change on, before it sees the label; MOA's from the 51st on, having seen it.
+    # Ours says 1 from the 52nd row after the change on, before it sees the label; MOA's has seen it, one row earlier.
     assert judge(y_true, y_pred, Window(100), ["kappa_m"], **options) == pytest.approx(-49 / 51)
     compatible = judge(y_true, y_pred, Window(100, moa_compatible=True), ["kappa_m"], **options)
     assert compatible == pytest.approx(theirs[AGAINST_MAJORITY][0] / 100.0)
