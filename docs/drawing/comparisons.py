@@ -61,7 +61,7 @@ def draw_calibration() -> Figure:
             bars = axes.bar(
                 np.arange(len(claims)) + 0.2 * (index - 1.5), heights, 0.18, color=COLOURS[index], label=title
             )
-            axes.bar_label(bars, fmt="%.1f", fontsize=8, padding=6)
+            axes.bar_label(bars, fmt="%.1f", fontsize=8, padding=1)
         axes.axhline(5.0, color="#1b2430", lw=0.9, ls="--", label="allowed: 5%")
         axes.set_xticks(range(len(claims)), claims.values())
         axes.set_ylabel("% of runs with a false claim")
