@@ -213,8 +213,8 @@ def tally(run: Run, pair: Sequence[Predictions]) -> BlockTallies:
     """Return the tallies of blocks of two learners, with the votes for class 1 in 256 bins of equal numbers of rows.
 
     A run with areas among its measures keeps such tallies itself, in bins that do not depend on the order of rows and
-    are finer near 0 and 1. `check_tallies` compares the two: the standard errors of ROC AUC agree to 1 %; those of PR AUC
-    are up to a quarter too small here with 2 % positives, and up to a tenth in a run, so that levels are no better here.
+    are finer near 0 and 1. `check_tallies` compares the two. The standard errors of ROC AUC agree to 1 %. With 2 %
+    positives those of PR AUC are up to a quarter too small here and up to a tenth in a run: levels are no better here.
     """
     n = len(run.y)
     length = find_block_length(n)
