@@ -35,8 +35,7 @@ setup: $(VENV)/.built  ## Make .venv, build the kernels in release mode and inst
 demo: setup  ## Run the main job: three learners, 1,000,000 rows, ten folds, table and report.
 	$(BIN)/streamgauge compare --stream 'RandomRBF(speed=0.0001)' --rows 1000000 \
 	  --learner HoeffdingTree --learner NaiveBayes --learner MajorityClass \
-	  --scheme 'Bootstrap(10)' --forgetting AdwinWindow --measure accuracy --measure kappa_m \
-	  --test two_way_t --test wilcoxon --out demo
+	  --scheme 'Bootstrap(10)' --forgetting AdwinWindow --measure accuracy --measure kappa_m --out demo
 
 test: setup  ## Run unit tests and the examples of docstrings: two minutes, without processes, JVM, browser or network.
 	$(PYTEST) tests/unit src

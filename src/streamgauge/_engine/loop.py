@@ -74,6 +74,7 @@ class Run:
             options.every,
             self._is_checkpoint_due,
             score_unlabelled_start=options.score_unlabelled_start,
+            n_rows=run_spec.n_rows,
         )
         self.collector = Collector(run_spec, options.live_test, options.n_analyses)
         self.seconds = 0.0

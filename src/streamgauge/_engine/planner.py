@@ -42,6 +42,8 @@ class Planner:
         cells, and what later plans need is kept for `take_states`.
     score_unlabelled_start
         As for `evaluate`.
+    n_rows
+        The number of rows if it is known, so that the confusion matrices of the end are kept.
 
     Examples
     --------
@@ -64,7 +66,9 @@ class Planner:
         saves: Callable[[int], bool] = lambda _: False,
         *,
         score_unlabelled_start: bool = False,
+        n_rows: int | None = None,
     ) -> None:
+        self._n_rows = n_rows
         self._source, self._every, self._saves = source, every, saves
         self._labels = LabelCounter(source.schema.n_classes)
         self._scheduler = _make_scheduler(source, score, score_unlabelled_start=score_unlabelled_start)
@@ -102,7 +106,7 @@ class Planner:
         return [
             index
             for index, (row, stride) in enumerate(zip(reading_rows, strides, strict=True))
-            if stride and row // every % stride == 0
+            if stride and (row // every % stride == 0 or row == self._n_rows)
         ]
 
     def final_plan(self, n_done: int) -> BatchPlan | None:
