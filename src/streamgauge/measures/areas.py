@@ -146,7 +146,7 @@ def pr_auc_ovo_macro(tallies: Tallies) -> Column:
     return average_known(_select_one_vs_one(tallies, PRECISION), None)
 
 
-@over_tallies(greater_is_better=False, statistics=("ranks",))
+@over_tallies(greater_is_better=False, statistics=("ranks",), describes=True)
 def roc_auc_margin(tallies: Tallies) -> Column:
     """Greatest possible error of the areas under ROC curves because votes are kept in bins.
 
@@ -167,7 +167,7 @@ def roc_auc_margin(tallies: Tallies) -> Column:
     return _find_greatest(tallies, ROC_MARGIN)
 
 
-@over_tallies(greater_is_better=False, statistics=("ranks",))
+@over_tallies(greater_is_better=False, statistics=("ranks",), describes=True)
 def pr_auc_margin(tallies: Tallies) -> Column:
     """Greatest possible error of the areas under precision-recall curves because votes are kept in bins.
 

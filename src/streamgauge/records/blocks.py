@@ -146,6 +146,11 @@ class BlockLayout:
         return int(sum(np.prod(shape) for shape in self.shapes.values()))
 
     @property
+    def n_ranks(self) -> int:
+        """How many of the last numbers say how votes rank rows, and cannot be added."""
+        return N_RANKS * self.n_classes**2 if self.has_votes else 0
+
+    @property
     def n_counts(self) -> int:
         """How many of the first numbers are counts or weights, which are never below 0."""
         return self.find_position("width")
@@ -282,17 +287,13 @@ class BlockTallies:
         """The number of blocks."""
         return len(self.rows)
 
-    @property
-    def n_ranks(self) -> int:
-        """How many of the last numbers cannot be added."""
-        return int(np.prod(self.layout.shapes["ranks"])) if self.layout.has_votes else 0
-
     def merge(self, groups: Sequence[Sequence[int]]) -> "BlockTallies":
         """Return the tallies of groups of consecutive blocks."""
         starts, ends = [group[0] for group in groups], [group[-1] for group in groups]
         numbers = np.add.reduceat(self.numbers, starts, axis=2)
-        if self.n_ranks:
-            numbers[..., -self.n_ranks :] = self.numbers[:, :, ends, -self.n_ranks :]
+        n_ranks = self.layout.n_ranks
+        if n_ranks:
+            numbers[..., -n_ranks:] = self.numbers[:, :, ends, -n_ranks:]
         votes = {
             key: (level, index, np.add.reduceat(weights, starts, axis=1))
             for key, (level, index, weights) in self.votes.items()
@@ -322,7 +323,7 @@ class BlockTallies:
         if known is None:
             return None
         keep = _choose_ends(known.rows, cells, layout)
-        n_ranks = N_RANKS * layout.n_classes**2 if layout.has_votes else 0
+        n_ranks = layout.n_ranks
         numbers = np.full((len(cells), len(keep), layout.n_numbers), np.nan)
         votes = {}
         for index, cell in enumerate(cells):

@@ -140,6 +140,12 @@ class RunData:
         return int(self.values.shape[2])
 
     @property
+    def classes(self) -> tuple[str, ...] | None:
+        """The names of the classes; None if the data do not hold them."""
+        record = self.labels or self.confusions
+        return None if record is None else record.classes
+
+    @property
     def readings(self) -> Iterator[Reading]:
         """Every reading, in the order of the rows."""
         return list_readings(self.rows, self.values, self.learners, self.forgettings, self.measures)

@@ -83,7 +83,7 @@ def build_manifest(results: Results) -> dict[str, Any]:
         "pairs": [_to_json(asdict(pair)) for pair in results.pairs],
         "verdicts": [asdict(verdict) for verdict in results.verdicts],
         "failures": [asdict(failure) for failure in results.failures],
-        "classes": _list_classes(results),
+        "classes": None if results.classes is None else list(results.classes),
         "differences": _describe_differences(results.differences),
         "blocks": None if results.blocks is None else asdict(results.blocks.layout),
         "feedback": None if results.feedback is None else _to_json(asdict(results.feedback)),
@@ -91,11 +91,6 @@ def build_manifest(results: Results) -> dict[str, Any]:
         "versions": {"python": platform.python_version(), **{package: version(package) for package in packages}},
         "machine": {"platform": describe_platform(), "instruction_set": _native.instruction_set()},
     }
-
-
-def _list_classes(results: Results) -> list[str] | None:
-    record = results.labels or results.confusions
-    return None if record is None else list(record.classes)
 
 
 def _describe_differences(differences: Differences | None) -> dict[str, Any] | None:

@@ -17,7 +17,7 @@ from streamgauge.significance.comparison import SEEDS, TESTS, Comparison, Signif
 from streamgauge.significance.fold_tests import RESAMPLING_SCHEMES, held_out_ratio
 from streamgauge.significance.two_way import MIN_BLOCKS, LeftOut, leave_blocks_out
 
-__all__ = ["check_test", "choose_forgetting", "compare", "compare_all", "list_tests"]
+__all__ = ["check_scheme", "check_test", "choose_forgetting", "compare", "compare_all", "list_tests"]
 
 ACCURACY = "accuracy"
 """The measure that tests over the rows of one fold compare."""
@@ -72,6 +72,25 @@ Bootstrap(10), or choose two_way_t
     return test
 
 
+def check_scheme(test: SignificanceTest, scheme: str, resampling: str, *, repeats_tests: bool) -> None:
+    """Raise if a test cannot follow a run with a scheme; see `SchemeBase` for what is known of it.
+
+    Examples
+    --------
+    >>> check_scheme(check_test("wilcoxon", 10), "Bootstrap(k=10)", "Bootstrap", repeats_tests=False)
+    """
+    if repeats_tests and test.over in ("folds and rows", "rows of one fold"):
+        msg = (
+            f"{test.name} needs rows that are tested once, and the holdout tests the same rows again and again: use"
+            " refreshed=True, or a test over folds"
+        )
+        raise StreamgaugeError(msg)
+    if test.over == "resampled folds" and resampling not in RESAMPLING_SCHEMES:
+        schemes = ", ".join(RESAMPLING_SCHEMES)
+        msg = f"{test.name} needs folds of {schemes}, not {scheme or 'an unknown scheme'}: use another test"
+        raise StreamgaugeError(msg)
+
+
 def compare(
     results: RunData,
     first: str | None = None,
@@ -122,6 +141,9 @@ def compare(
     pair = _find_pair(results, first, second)
     chosen = check_test(test, pair.n_folds, _count_repetitions(results))
     known = _find_measure(results, _choose_measure(results) if measure is None else measure)
+    scheme = _find_scheme(results)
+    kinds = (str(scheme.get(fact, "")) for fact in ("name", "resampling"))
+    check_scheme(chosen, *kinds, repeats_tests=bool(scheme.get("repeats_tests")))
     outcome = _run(chosen, results, pair, known, forgetting, alpha)
     facts = describe_measure(known)
     return replace(
@@ -254,9 +276,8 @@ class _ReadMeasure:
 
 
 def _list_classes(results: RunData) -> tuple[str, ...]:
-    record = results.labels or results.confusions
-    if record is not None:
-        return record.classes
+    if results.classes is not None:
+        return results.classes
     return () if results.blocks is None else tuple(map(str, range(results.blocks.layout.n_classes)))
 
 
@@ -267,7 +288,6 @@ def _run(
     if test.over == "folds and rows":
         return _run_two_way(test, results, pair, measure, forgetting, alpha)
     if test.over == "rows of one fold":
-        _require_new_rows(results, test)
         if over_rows:
             return _run_over_rows(test, pair, alpha)
         msg = f"{test.name} compares the accuracy over all rows; for {measure.name} use two_way_t"
@@ -279,7 +299,6 @@ def _run(
 def _run_two_way(
     test: SignificanceTest, results: RunData, pair: PairSums, measure: Measure, forgetting: str | None, alpha: float
 ) -> Comparison:
-    _require_new_rows(results, test)
     if forgetting not in (None, LANDMARK):
         values, notes = _leave_readings_out(results, pair, measure.name, forgetting)
     elif results.blocks is None:
@@ -308,15 +327,6 @@ def _run_two_way(
     if outcome.such_streams is not None and outcome.such_streams.note:
         notes = (*notes, f"for such streams: {outcome.such_streams.note}")
     return replace(outcome, warnings=(*outcome.warnings, *notes))
-
-
-def _require_new_rows(results: RunData, test: SignificanceTest) -> None:
-    if _find_scheme(results).get("repeats_tests"):
-        msg = (
-            f"{test.name} needs rows that are tested once, and the holdout tests the same rows again and again: use"
-            " refreshed=True, or a test over folds"
-        )
-        raise StreamgaugeError(msg)
 
 
 def _leave_readings_out(
@@ -371,7 +381,9 @@ def _run_over_folds(
     test: SignificanceTest, differences: NDArray[np.float64], results: RunData, alpha: float
 ) -> Comparison:
     if test.over == "resampled folds":
-        return test.run(differences, _find_held_out_ratio(results, test.name, len(differences)), alpha=alpha)
+        kind = str(_find_scheme(results)["resampling"])
+        ratio = held_out_ratio(kind, len(differences) // _count_repetitions(results))
+        return test.run(differences, ratio, alpha=alpha)
     return test.run(differences, alpha=alpha)
 
 
@@ -404,15 +416,6 @@ def _read_differences(results: RunData, pair: PairSums, measure: str, forgetting
         raise StreamgaugeError(msg)
     differences: NDArray[np.float64] = first[0] - second[0]
     return differences
-
-
-def _find_held_out_ratio(results: RunData, test: str, n_folds: int) -> float:
-    kind, name = (str(_find_scheme(results).get(fact, "")) for fact in ("resampling", "name"))
-    if kind not in RESAMPLING_SCHEMES:
-        schemes = ", ".join(RESAMPLING_SCHEMES)
-        msg = f"{test} needs folds of {schemes}, not {name or 'an unknown scheme'}: use another test"
-        raise StreamgaugeError(msg)
-    return held_out_ratio(kind, n_folds // _count_repetitions(results))
 
 
 def _list_warnings(results: RunData, pair: PairSums, outcome: Comparison) -> list[str]:

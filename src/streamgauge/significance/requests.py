@@ -9,9 +9,8 @@ from streamgauge.measures import measure as find_measure
 from streamgauge.protocols import Measure
 from streamgauge.records import PairSums, RunData, Schema
 from streamgauge.records.blocks import FIRST_LENGTH, BlockLayout
-from streamgauge.significance.compare import ACCURACY, check_test, compare
+from streamgauge.significance.compare import ACCURACY, check_scheme, check_test, compare
 from streamgauge.significance.comparison import Comparison, SignificanceTest
-from streamgauge.significance.fold_tests import RESAMPLING_SCHEMES
 from streamgauge.significance.two_way import MIN_BLOCKS, check_testable
 
 __all__ = ["PlannedRun", "check_tests", "compare_possible", "find_test_obstacle"]
@@ -78,9 +77,7 @@ another test
     known = _find_default(run) if measure is None else _find_measure(run, measure)
     found = [check_test(name, run.n_folds, run.repetitions) for name in tests or (None,)]
     for test in found:
-        if test.over == "resampled folds" and run.resampling not in RESAMPLING_SCHEMES:
-            msg = f"{test.name} needs folds of {', '.join(RESAMPLING_SCHEMES)}, not {run.scheme}: use another test"
-            raise StreamgaugeError(msg)
+        check_scheme(test, run.scheme, run.resampling, repeats_tests=run.repeats_tests)
         _check_rows(run, test)
         _check_measure(run, test, known)
     return tuple(dict.fromkeys(test.name for test in found)) if tests else ()
@@ -158,14 +155,6 @@ def _find_measure(run: PlannedRun, name: str) -> Measure:
 
 
 def _check_rows(run: PlannedRun, test: SignificanceTest) -> None:
-    if test.over not in ("folds and rows", "rows of one fold"):
-        return
-    if run.repeats_tests:
-        msg = (
-            f"{test.name} needs rows that are tested once, and {run.scheme} tests the same rows again and again: use"
-            " refreshed=True, or a test over folds"
-        )
-        raise StreamgaugeError(msg)
     least = MIN_BLOCKS * FIRST_LENGTH
     if test.over == "folds and rows" and run.n_rows is not None and run.n_rows < least:
         msg = f"{test.name} needs at least {least} rows, not {run.n_rows}"

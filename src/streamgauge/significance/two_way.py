@@ -338,7 +338,7 @@ def check_testable(measure: Measure, layout: BlockLayout) -> None:
         else:
             msg = f"votes are kept of at most {MAX_MATRIX_CLASSES} classes, so {measure.name} cannot be tested"
         raise StreamgaugeError(msg)
-    if measure.name.endswith("_margin") or (isinstance(measure, OverTallies) and measure.describes):
+    if isinstance(measure, OverTallies) and measure.describes:
         msg = f"no value of {measure.name} is better than another, so it cannot be tested"
         raise StreamgaugeError(msg)
     missing = statistics - set(layout.statistics) - {"ranks"}
@@ -466,7 +466,8 @@ def _list_voted(measure: Measure, n_classes: int) -> list[int]:
 def _compute_exact(measure: Measure, blocks: BlockTallies, learner: int) -> NDArray[np.float64]:
     """Return a measure over all rows of each fold, with votes ranked as finely as in the run."""
     numbers = blocks.numbers[learner].sum(axis=1)
-    numbers[:, -blocks.n_ranks :] = blocks.numbers[learner][:, -1, -blocks.n_ranks :]
+    n_ranks = blocks.layout.n_ranks
+    numbers[:, -n_ranks:] = blocks.numbers[learner][:, -1, -n_ranks:]
     return compute_values(measure, blocks.layout.restore(numbers))
 
 
