@@ -245,6 +245,14 @@ class _ForeignStream(StreamBase):
         return self._stream.batches(size, start)  # type: ignore[no-any-return]
 
     @property
+    def has_times(self) -> bool | None:
+        return getattr(self._stream, "has_times", None)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(getattr(self._stream, "notes", ()))
+
+    @property
     def status(self) -> str:
         return str(getattr(self._stream, "status", ""))
 

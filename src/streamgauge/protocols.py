@@ -99,6 +99,16 @@ class StreamBase:
     """Whether the stream is known to end without counting its rows."""
 
     @property
+    def has_times(self) -> bool | None:
+        """Whether rows carry times; None if only the rows themselves show it."""
+        return None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user must know about how the rows are read, such as columns that are left out; a sentence each."""
+        return ()
+
+    @property
     def status(self) -> str:
         """A short text on the state of a live source, for the progress bar."""
         return ""
