@@ -4,13 +4,16 @@ A text such as ``HoeffdingTree(grace_period=100)`` names an object with its opti
 """
 
 import inspect
-from collections.abc import Callable
+import re
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import is_dataclass
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from streamgauge._foreign import is_stream_class
+from streamgauge._foreign import is_factory, is_stream_class
 from streamgauge._format.objects import Known, make
 from streamgauge._format.text import to_text
 from streamgauge.errors import StreamgaugeError, nearest, unknown_name
@@ -22,7 +25,9 @@ __all__ = [
     "catalogue",
     "find_labelled_stream",
     "find_stream",
+    "import_object",
     "make",
+    "make_learners",
     "require_object",
     "to_forgetting_name",
 ]
@@ -101,7 +106,76 @@ FAMILIES: dict[str, Callable[[], dict[str, Any]]] = {
 }
 """A function per family that returns its objects; a family is imported when it is first needed."""
 
+_IMPORTED = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _HOMES = {"forgetting": "forgetting", "labelling": "labelling"}
+
+
+def make_learners(texts: Iterable[str]) -> dict[str, Any]:
+    """Build the learners that texts name: ``HoeffdingTree(grace_period=100)``, or ``module:name`` for one in Python.
+
+    A learner of a module is called by its name there, and is searched for in the current folder first.
+
+    Examples
+    --------
+    >>> make_learners(["NoChange", "streamgauge:MajorityClass"])
+    {'NoChange': NoChange(seed=1), 'MajorityClass': MajorityClass(window=None, seed=1)}
+    """
+    known, detectors = FAMILIES["learners"](), FAMILIES["detectors"]()
+    texts, learners = tuple(texts), []
+    for text in texts:
+        if _IMPORTED.fullmatch(text):
+            learners.append(import_object(text, Path.cwd()))
+        elif text.isidentifier() and text not in known:
+            msg = f"{unknown_name('learner', text, known)}; a model in Python is written as module:name"
+            raise StreamgaugeError(msg)
+        else:
+            learners.append(make("learner", text, known, detectors))
+    specs = [to_text(learner) for learner in learners]
+    repeated = next((text for text, spec in zip(texts, specs, strict=True) if specs.count(spec) > 1), None)
+    if repeated is not None:  # even if it is spelt differently
+        msg = f"two learners are the same: {repeated}; remove one, or give it other options or another seed"
+        raise StreamgaugeError(msg)
+    short = [text.partition(":")[2] if _IMPORTED.fullmatch(text) else text for text in texts]
+    names = [name if short.count(name) == 1 else text for name, text in zip(short, texts, strict=True)]
+    return dict(zip(names, learners, strict=True))
+
+
+def import_object(text: str, folder: Path | None = None) -> object:
+    """Import an object of a Python module as ``module:name``; a class, or a function that builds a learner, is called.
+
+    Parameters
+    ----------
+    text
+        The module and the name in it.
+    folder
+        Folder that is searched for modules first.
+
+    Examples
+    --------
+    >>> import_object("streamgauge:NoChange")
+    NoChange(seed=1)
+    >>> import_object("streamgauge:NoChang")
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: there is no name in streamgauge 'NoChang'; did you mean NoChange?
+    """
+    module_name, _, name = text.partition(":")
+    if not name:
+        msg = f"cannot read {text!r}; write it as module:name"
+        raise StreamgaugeError(msg)
+    if folder is not None and str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    try:
+        module = import_module(module_name)
+    except ImportError as error:
+        msg = f"cannot import {module_name}: {error}"
+        raise StreamgaugeError(msg) from None
+    try:
+        thing = getattr(module, name)
+    except AttributeError:
+        known = [name for name in vars(module) if not name.startswith("_")]
+        raise unknown_name(kind=f"name in {module_name}", name=name, known=known) from None
+    return thing() if is_factory(thing) else thing
 
 
 def require_object(kind: str, thing: object) -> None:

@@ -9,7 +9,7 @@ import click
 from streamgauge.cli.input_options import parse_column
 from streamgauge.cli.output import POSITIVE, add_output_options, make_console, print_json, print_note
 from streamgauge.errors import StreamgaugeError
-from streamgauge.names import FAMILIES, find_stream, make
+from streamgauge.names import FAMILIES, find_stream, make, make_learners
 from streamgauge.streams import File
 from streamgauge.streams.base import min_limit
 
@@ -137,7 +137,7 @@ def _watch_learners(
         msg = "give --column to watch a column or --learner to watch errors, not both"
         raise StreamgaugeError(msg)
     stream = find_stream(_choose_stream(source, options["stream"]))
-    learners = {text: make("learner", text, FAMILIES["learners"]()) for text in options["learner"]}
+    learners = make_learners(options["learner"])
     with TemporaryDirectory() as folder:
         path = Path(folder) / "predictions.parquet"
         recorders = [Predictions(path)] if options["plot"] else []

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from streamgauge._format.text import to_text
 from streamgauge.cli.names import Choice, complete_names
 from streamgauge.cli.out_folder import check_output_files, save_into
 from streamgauge.cli.output import (
@@ -28,7 +27,7 @@ from streamgauge.cli.output import (
 )
 from streamgauge.cli.watch import watch_option
 from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
-from streamgauge.names import FAMILIES, find_labelled_stream, make
+from streamgauge.names import FAMILIES, find_labelled_stream, make, make_learners
 from streamgauge.results import Results
 
 if TYPE_CHECKING:
@@ -50,7 +49,10 @@ _OPTIONS = (
         "--stream", "streams", help="Generator such as 'RandomRBF(speed=0.001)', file, or name of a data set."
     ),
     _make_name_option(
-        "--learner", "learners", multiple=True, help="Learner, such as 'HoeffdingTree(grace_period=100)'; repeatable."
+        "--learner",
+        "learners",
+        multiple=True,
+        help="Learner, such as 'HoeffdingTree(grace_period=100)', or module:name for a model in Python; repeatable.",
     ),
     click.option("--rows", type=POSITIVE, help="Number of rows to read; required for endless streams."),
     _make_name_option(
@@ -164,9 +166,7 @@ def prepare(options: dict[str, Any]) -> "Evaluation":
     if not options["learner"]:
         msg = "--learner is missing, such as --learner HoeffdingTree; 'streamgauge list learners' lists all"
         raise StreamgaugeError(msg)
-    known, detectors = FAMILIES["learners"](), FAMILIES["detectors"]()
-    learners = {text: make("learner", text, known, within=detectors) for text in options["learner"]}
-    _require_distinct(options["learner"], learners)
+    learners = make_learners(options["learner"])
     stream, hidden = find_labelled_stream(options["stream"])
     stream = _add_dead_letters(stream, options["out"])
     labelling = make("labelling", options["labelling"], FAMILIES["labellings"]())
@@ -182,7 +182,7 @@ def prepare(options: dict[str, Any]) -> "Evaluation":
         score_unlabelled_start=options["score_unlabelled_start"],
         forgetting=[make("forgetting", text, FAMILIES["forgettings"]()) for text in options["forgetting"]] or None,
         measures=options["measure"] or ("accuracy",),
-        detectors={text: make("detector", text, detectors) for text in options["detector"]},
+        detectors={text: make("detector", text, FAMILIES["detectors"]()) for text in options["detector"]},
         every=options["every"],
         n_rows=options["rows"],
         time_limit=options["time_limit"],
@@ -209,15 +209,6 @@ def run(evaluation: "Evaluation", options: dict[str, Any], journal: Path | None 
     warnings.showwarning = _print_warning
     evaluation.journal = journal
     return evaluation.run(progress=False if is_quiet() else None, log=options["log"])
-
-
-def _require_distinct(texts: Sequence[str], learners: dict[str, Any]) -> None:
-    """Raise if a learner is given twice, even if it is spelt differently."""
-    specs = [to_text(learners[text]) for text in texts]
-    repeated = next((text for text, spec in zip(texts, specs, strict=True) if specs.count(spec) > 1), None)
-    if repeated is not None:
-        msg = f"two learners are the same: {repeated}; remove one, or give it other options or another seed"
-        raise StreamgaugeError(msg)
 
 
 def _make_backend(options: dict[str, Any]) -> Any:  # noqa: ANN401

@@ -1,23 +1,21 @@
 """Sources of the rows of an experiment: streams given as text or objects, and samples of files."""
 
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from streamgauge._foreign import adopt_stream, is_factory
-from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge._foreign import adopt_stream
+from streamgauge.errors import StreamgaugeError
 from streamgauge.names import find_labelled_stream
 from streamgauge.protocols import Labelling, Scheme, Stream
 from streamgauge.schemes import Pretrained
 from streamgauge.streams import DATASETS, Balance, File, as_stream, open_test, sample
 from streamgauge.streams import load as load_dataset
 
-__all__ = ["OpenedStream", "SampleSource", "Source", "import_object"]
+__all__ = ["OpenedStream", "SampleSource", "Source"]
 
 SEED = "{seed}"
 """Placeholder for the seed of the run in the text of a stream."""
@@ -214,41 +212,3 @@ def _open_file(text: str, reading: Mapping[str, Any], folder: Path | None) -> Fi
 
 def _add_folder(path: str, folder: Path | None) -> str:
     return path if folder is None else str(folder / path)
-
-
-def import_object(text: str, folder: Path | None = None) -> object:
-    """Import an object of a Python module as ``module:name``; a class, or a function that builds a learner, is called.
-
-    Parameters
-    ----------
-    text
-        The module and the name in it.
-    folder
-        Folder that is searched for modules first.
-
-    Examples
-    --------
-    >>> import_object("streamgauge:NoChange")
-    NoChange(seed=1)
-    >>> import_object("streamgauge:NoChang")
-    Traceback (most recent call last):
-    ...
-    streamgauge.errors.StreamgaugeError: there is no name in streamgauge 'NoChang'; did you mean NoChange?
-    """
-    module_name, _, name = text.partition(":")
-    if not name:
-        msg = f"cannot read {text!r}; write it as module:name"
-        raise StreamgaugeError(msg)
-    if folder is not None and str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
-    try:
-        module = import_module(module_name)
-    except ImportError as error:
-        msg = f"cannot import {module_name}: {error}"
-        raise StreamgaugeError(msg) from None
-    try:
-        thing = getattr(module, name)
-    except AttributeError:
-        known = [name for name in vars(module) if not name.startswith("_")]
-        raise unknown_name(kind=f"name in {module_name}", name=name, known=known) from None
-    return thing() if is_factory(thing) else thing

@@ -8,9 +8,10 @@ from typing import Any
 
 from streamgauge.errors import unknown_name
 from streamgauge.experiments.experiment import MAKERS, Experiment
-from streamgauge.experiments.stream_sources import SampleSource, Source, import_object
+from streamgauge.experiments.stream_sources import SampleSource, Source
 from streamgauge.experiments.toml_positions import KeyPath
 from streamgauge.experiments.toml_tables import Document, Table, read_document
+from streamgauge.names import import_object
 from streamgauge.streams import File
 
 __all__ = ["read", "read_out_folder"]
