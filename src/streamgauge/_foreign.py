@@ -37,6 +37,7 @@ __all__ = [
     "build_majority",
     "close_iterator",
     "find_declared_gil",
+    "find_end_of_training",
     "find_kernel",
     "find_module",
     "find_short_name",
@@ -52,6 +53,8 @@ __all__ = [
     "knows_drifts",
     "list_needed_statistics",
     "name_callable",
+    "needs_times",
+    "needs_training",
     "needs_votes",
     "overrides",
     "read_scorer",
@@ -154,6 +157,18 @@ def close_iterator(iterator: Iterator[Any]) -> None:
         close()
 
 
+def needs_times(part: Labelling | Forgetting) -> bool:
+    """Return whether a labelling or a forgetting needs rows with times.
+
+    Examples
+    --------
+    >>> from streamgauge.forgetting import TimeWindow, Window
+    >>> needs_times(TimeWindow("7 days")), needs_times(Window(1000))
+    (True, False)
+    """
+    return bool(getattr(part, "needs_times", False))
+
+
 def needs_votes(part: Measure | Recorder) -> bool:
     """Return whether a measure or recorder needs the votes of predictions; one without this attribute does not."""
     return bool(getattr(part, "needs_votes", False))
@@ -184,6 +199,17 @@ def find_unlabelled_learning(learner: Learner) -> Callable[..., None] | None:
     """Return the method by which a learner learns rows without a label; None if it has none."""
     method: Callable[..., None] | None = getattr(learner, "learn_unlabelled", None)
     return method
+
+
+def find_end_of_training(learner: Learner) -> Callable[[], None] | None:
+    """Return the method by which a learner is notified that its training ends; None if it has none."""
+    method: Callable[[], None] | None = getattr(learner, "end_training", None)
+    return method
+
+
+def needs_training(spec: LearnerSpec) -> bool:
+    """Return whether the learners of a specification are fitted only when their training ends."""
+    return bool(getattr(spec, "needs_training", False))
 
 
 def find_short_name(spec: LearnerSpec) -> str:

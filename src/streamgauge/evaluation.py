@@ -12,14 +12,14 @@ import numpy as np
 
 from streamgauge._engine.batch_plan import Backend, RunSpec
 from streamgauge._engine.checkpoint.policy import CheckpointPolicy, as_policy, identify_run
-from streamgauge._engine.collector import Progress, join_confusions, join_label_counts
+from streamgauge._engine.collector import Progress, join_confusions, join_label_counts, join_times
 from streamgauge._engine.journal import Journal, Layout
 from streamgauge._engine.loop import Run, RunOptions
 from streamgauge._engine.planner import RowSourceSpec
 from streamgauge._engine.schedule import Score, check_score
 from streamgauge._engine.signals import catch_stop_signals
 from streamgauge._engine.source import RowSource, default_batch_size
-from streamgauge._foreign import adopt_scheme, adopt_stream, is_stream, is_trained, needs_votes
+from streamgauge._foreign import adopt_scheme, adopt_stream, is_stream, is_trained, needs_times, needs_votes
 from streamgauge._format.progress_bar import progress_bar
 from streamgauge._format.text import to_text
 from streamgauge.backends import Auto
@@ -30,7 +30,7 @@ from streamgauge.labelling import AllLabels
 from streamgauge.learners.adapters import name_learners
 from streamgauge.measures import check_forgettings, describe_measure, find_measures
 from streamgauge.names import require_object
-from streamgauge.protocols import Forgetting, Labelling, LiveStreamBase, Measure, Recorder, Scheme, Stream
+from streamgauge.protocols import Forgetting, Labelling, LiveStreamBase, Measure, Recorder, Scheme, Stream, StreamBase
 from streamgauge.records import Failure, Reading, Verdict, list_readings
 from streamgauge.results import Results
 from streamgauge.results.call import CALL, describe_call, list_files
@@ -122,6 +122,7 @@ class Evaluation:
         is_bounded = n_rows is not None or self._stream.ends or self.stream.n_rows is not None
         _check_folds(scheme, len(self.specs))
         check_forgettings(self.forgettings, self.stream.schema.n_classes, self.measures, is_bounded=is_bounded)
+        _check_times(self._stream, labelling, self.forgettings)
         self.detectors = name_detectors(detectors)
         self.recorders, self.resources, self.journal = tuple(recorders), resources, journal
         self.time_limit, self.time_budget, self.live_test = time_limit, time_budget, live_test
@@ -258,7 +259,8 @@ the measures, or use two_way_t
             self._run = self._make_run()
             yield from self._run.advance(should_stop)
             return
-        layout = Layout(*self._names, self._source.scheme.n_folds, self._is_metered)
+        with_times = self._stream.has_times is not False
+        layout = Layout(*self._names, self._source.scheme.n_folds, self._is_metered, with_times)
         with Journal(self.journal, layout, self._describe_plan()) as journal:
             self._run = run = self._make_run()
             for progress in run.advance(lambda: should_stop() or journal.is_stop_requested):
@@ -339,6 +341,7 @@ the measures, or use two_way_t
             alarms=tuple(alarm for part in parts for alarm in part.alarms),
             verdicts=collector.verdicts,
             labels=join_label_counts(read, classes),
+            times=join_times(read),
             differences=collector.differences,
             blocks=collector.blocks,
             own_measures={measure.name: measure for measure in self.measures},
@@ -459,7 +462,8 @@ the measures, or use two_way_t
                 _notify(on_reading, self.readings_of(part))
                 _notify(on_verdict, part.new_verdicts)
                 if writer is not None:
-                    writer.write_batch(self.readings_of(part), part.alarms, part.new_verdicts, self.failures)
+                    times = None if part.times is None else dict(zip(part.rows.tolist(), part.times.tolist(), strict=True))
+                    writer.write_batch(self.readings_of(part), part.alarms, part.new_verdicts, self.failures, times)
             results = self.results(parts)
             if writer is not None:
                 writer.write("end", {"row": results.n_rows, "ended_by": results.description["ended_by"]})
@@ -473,6 +477,17 @@ def _check_seed(seed: int) -> None:
     if seed >= 2**64:
         msg = f"seed = {seed}: it must be below 2**64"
         raise StreamgaugeError(msg)
+
+
+def _check_times(stream: StreamBase, labelling: Labelling, forgettings: Sequence[Forgetting]) -> None:
+    """Raise if a part of the run needs times and the rows are known to have none."""
+    for part, substitute in ((labelling, "Delayed(rows=...)"), *((one, "Window(width=...)") for one in forgettings)):
+        if needs_times(part) and stream.has_times is False:
+            msg = (
+                f"{to_text(part)} needs the times of the rows, but {to_text(stream)} has none: name the column of times"
+                f" with time=... (--time on the command line), or count in rows with {substitute}"
+            )
+            raise StreamgaugeError(msg)
 
 
 def _check_folds(scheme: Scheme, n_learners: int) -> None:

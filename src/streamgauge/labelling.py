@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge._foreign import adopt_labelling
+from streamgauge._format.durations import Duration, read_duration
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between, unknown_name
 from streamgauge.protocols import Labelling, LabellingBase
 from streamgauge.randomness import uniform
@@ -185,28 +186,44 @@ class DelayedAtRandom(LabellingBase):
 
 @dataclass(frozen=True)
 class DelayedByTime(LabellingBase):
-    """Every label arrives a number of seconds after its row; rows must carry times.
+    """Every label arrives a length of time after its row; rows must carry times.
+
+    It is learnt before the test of the first row that is at least as late: with a delay of "1 h", the label of a row of
+    10:00 is known to a row of 11:00. Rows of equal times arrive in their order. Labels that arrive after the last row
+    are never learnt.
 
     Parameters
     ----------
-    seconds
-        The delay in seconds.
+    delay
+        The delay: seconds, or text such as "30 days" or "1 h 30 min".
     of
         Which labels arrive at all.
 
     Examples
     --------
+    >>> DelayedByTime("30 days").seconds
+    2592000.0
     >>> batch = Batch(0, np.zeros((2, 1)), np.zeros(2, dtype=np.int32), time=np.array([0.0, 3.5]))
     >>> DelayedByTime(60).arrivals(batch, seed=1).time.tolist()
     [60.0, 63.5]
     """
 
-    seconds: float = 60.0
+    delay: Duration = 60.0
     of: Labelling = AllLabels()
 
     def __post_init__(self) -> None:
-        require_between("seconds", self.seconds, 0.0, 1e15, open_low=False)
+        read_duration("delay", self.delay, least=0.0)
         _require_labelling(self.of)
+
+    @property
+    def seconds(self) -> float:
+        """The delay in seconds."""
+        return read_duration("delay", self.delay, least=0.0)
+
+    @property
+    def needs_times(self) -> bool:
+        """True: rows must carry times."""
+        return True
 
     @property
     def delays(self) -> bool:
@@ -256,6 +273,11 @@ class DelayedByColumn(LabellingBase):
         return True
 
     @property
+    def needs_times(self) -> bool:
+        """Whether rows must carry times."""
+        return self.unit != "rows"
+
+    @property
     def attribute(self) -> str | None:
         """The attribute that is hidden from the learners."""
         return self.column if isinstance(self.column, str) else None
@@ -293,7 +315,7 @@ class DelayedByColumn(LabellingBase):
 
 def _times(batch: Batch) -> NDArray[np.float64]:
     if batch.time is None:
-        msg = "the stream has no times, so labels cannot be delayed by time; use Delayed(rows=...)"
+        msg = "the rows have no times, so labels cannot be delayed by time: use Delayed(rows=...)"
         raise StreamgaugeError(msg)
     return batch.time
 

@@ -255,6 +255,11 @@ class LabellingBase:
         """Whether labels can be late from the first row on; else they are from the first late one on."""
         return False
 
+    @property
+    def needs_times(self) -> bool:
+        """Whether rows must carry times."""
+        return False
+
     def bind_column(self, index: int) -> "LabellingBase":  # noqa: ARG002
         """Return the labelling that reads its column at an index."""
         return self
@@ -270,7 +275,8 @@ class Learner(Protocol):
     def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
         """Learn rows of known class, one after the other; rows of weight 0 are skipped.
 
-        A learner that can also use rows without a label has a method ``learn_unlabelled(x, weight)``.
+        A learner that can also use rows without a label has a method ``learn_unlabelled(x, weight)``. One that is fitted
+        on all its training rows at once has a method ``end_training()``, called once in schemes that train first.
         """
         ...
 
@@ -324,7 +330,8 @@ class Forgetting(Protocol):
 
     A forgetting may also have ``build_majority(n_classes)``, which returns the baseline of `kappa_m` for its traces, a
     `MajorityBaseline`, or None for the majority class of all labels; that is also the baseline of a forgetting without
-    this method. ``Window(1000).build_majority(n_classes)`` and those of the other forgettings may serve.
+    this method. ``Window(1000).build_majority(n_classes)`` and those of the other forgettings may serve. One whose
+    attribute ``needs_times`` is True is refused on streams without times.
     """
 
     def build(self, n_classes: int) -> "ForgettingState":

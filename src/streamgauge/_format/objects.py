@@ -2,9 +2,11 @@
 
 import ast
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from streamgauge._format.durations import DURATION
 from streamgauge.errors import StreamgaugeError, unknown_name
 
 __all__ = ["Known", "make"]
@@ -17,22 +19,35 @@ def make(kind: str, text: str, known: Known, within: Known | None = None) -> Any
     """Build the object that a text such as ``Window(width=500)`` or ``Window`` names.
 
     Options are Python literals, or again such objects or those known `within` them, or tuples of them. Nothing is
-    executed.
+    executed. Lengths of time need no quotes.
 
     Examples
     --------
+    >>> from streamgauge.forgetting import TimeWindow
+    >>> make("forgetting", "TimeWindow(7 days)", {"TimeWindow": TimeWindow})
+    TimeWindow(span='7 days')
     >>> from streamgauge import Bootstrap
     >>> make("scheme", "Bootstrap(5, test='training')", {"Bootstrap": Bootstrap})
     Bootstrap(k=5, test='training')
     """
     text = text.strip()
     try:
-        tree = ast.parse(text, mode="eval").body
+        tree = _parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = f": {error.msg} at character {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
         msg = f"cannot read the {kind} {text!r}{reason}; write it as Name or Name(option=value, ...)"
         raise StreamgaugeError(msg) from None
     return _build(kind, tree, known, {**known, **(within or {})})
+
+
+def _parse(text: str) -> ast.expr:
+    try:
+        return ast.parse(text, mode="eval").body
+    except SyntaxError:
+        quoted = re.sub(rf"(?<=[(,=])\s*({DURATION})\s*(?=[,)])", r"'\1'", text)
+        if quoted == text:
+            raise
+        return ast.parse(quoted, mode="eval").body
 
 
 def _build(kind: str, tree: ast.expr, known: Known, within: Known) -> Any:  # noqa: ANN401

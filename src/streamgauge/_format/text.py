@@ -9,6 +9,8 @@ from pathlib import PurePath
 
 import numpy as np
 
+from streamgauge._format.durations import format_duration
+
 __all__ = [
     "count",
     "describe_forgetting",
@@ -150,7 +152,6 @@ def shorten_stream_names(names: Sequence[str]) -> tuple[str, ...]:
 _FORGETTINGS = {
     r"Landmark\(\)": "over all rows",
     r"Window\(width=(\d+)\)": "over the last {:,} rows",
-    r"TimeWindow\(seconds=([\d.e+-]+)\)": "over the last {:,g} seconds",
     r"Tumbling\(width=(\d+)\)": "over consecutive windows of {:,} rows",
     r"Fading\(factor=([\d.e+-]+)\)": "with fading factor {:g}",
     r"Fading\(factor=([\d.e+-]+), chunk=(\d+)\)": "with fading factor {:g} per chunk of {:,} rows",
@@ -168,8 +169,12 @@ def describe_forgetting(text: str) -> str:
     ('over all rows', 'over the last 1,000 rows', 'over Mine(5)')
     >>> describe_forgetting("Window(width=1000, moa_compatible=True)")
     'over the last 1,000 rows (counted as in MOA)'
+    >>> describe_forgetting("TimeWindow(span='7 days')"), describe_forgetting("TimeWindow(span=5400.0)")
+    ('over the last 7 days', 'over the last 1 h 30 min')
     """
     plain = re.sub(r"(, )?moa_compatible=True", "", text)
+    if match := re.fullmatch(r"TimeWindow\(span=(?:([\d.e+-]+)|'([^']*)')\)", plain):
+        return f"over the last {match[2] or format_duration(float(match[1]))}"
     for pattern, phrase in _FORGETTINGS.items():
         if match := re.fullmatch(pattern, plain):
             words = phrase.format(*(int(value) if value.isdigit() else float(value) for value in match.groups()))

@@ -10,13 +10,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from math import ceil, inf, log
+from math import ceil, log
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
+from streamgauge._format.durations import Duration, read_duration
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
 from streamgauge.forgetting.all_labels import AllLabelsTally
 from streamgauge.forgetting.chunk_fading import ChunkFading
@@ -183,6 +184,9 @@ class ForgettingBase(ABC):
     keeps_rows: ClassVar[Literal["none", "newest", "all"]] = "none"
     """Which rows it can keep one by one: it must cover them with their own weights, and no others."""
 
+    needs_times: ClassVar[bool] = False
+    """Whether rows must carry times."""
+
     def build(self, n_classes: int, statistics: Sequence[str] = ()) -> State:
         """Build an empty state that keeps, beyond the counts, the statistics that measures need."""
         sums = [statistic for statistic in statistics if statistic not in NOT_SUMMED]
@@ -289,15 +293,16 @@ class Window(ForgettingBase):
 
 @dataclass(frozen=True)
 class TimeWindow(ForgettingBase):
-    """Covers the scored rows that arrived in the last `seconds` before the newest.
+    """Covers the scored rows that arrived within a length of time, up to the newest.
 
-    The stream must have arrival times. A row leaves when it is `seconds` old or older, in the order of arrival. The
+    Rows must carry times. A row leaves when it is exactly that old or older, in the order of arrival: with "1 h", a row
+    of 10:00 leaves at the first row of 11:00 or later. After a gap that is longer, only the newest row is left. The
     memory grows with the number of rows that arrive in that time.
 
     Parameters
     ----------
-    seconds
-        The time that it covers, above 0.
+    span
+        The time that it covers, above 0: seconds, or text such as "7 days" or "1 h 30 min".
 
     Examples
     --------
@@ -307,20 +312,28 @@ class TimeWindow(ForgettingBase):
     >>> trace = Trace(np.arange(4), y, y, hit, hit, time=np.array([0.0, 30.0, 60.0, 100.0]))
     >>> [tally.width for tally in TimeWindow(60.0).build(2).update(trace, reading_rows=[2, 3, 4])]
     [2, 2, 2]
+    >>> TimeWindow("7 days").seconds
+    604800.0
     """
 
     keeps_rows = "newest"
-    seconds: float = 3600.0
+    needs_times = True
+    span: Duration = 3600.0
 
     def __post_init__(self) -> None:
-        require_between("seconds", self.seconds, 0.0, inf, open_high=True)
+        read_duration("span", self.span)
+
+    @property
+    def seconds(self) -> float:
+        """The time that it covers in seconds."""
+        return read_duration("span", self.span)
 
     def build_majority(self, n_classes: int) -> _native.MajorityBaseline:
-        """Build the majority class of the labels that arrived in the last `seconds`."""
-        return _native.timed_labels(n_classes, float(self.seconds))
+        """Build the majority class of the labels that arrived in that time."""
+        return _native.timed_labels(n_classes, self.seconds)
 
     def _build_kernel(self, n_classes: int, statistics: Sequence[str]) -> _native.Forgetting:
-        return _native.time_window(n_classes, float(self.seconds), statistics)
+        return _native.time_window(n_classes, self.seconds, statistics)
 
 
 @dataclass(frozen=True)

@@ -152,6 +152,11 @@ class ArrayStream(StreamBase):
         return len(self._rows)
 
     @property
+    def has_times(self) -> bool:
+        """Whether rows carry times."""
+        return self._rows.time is not None
+
+    @property
     def x(self) -> Values:
         """The values of all rows, read-only."""
         return self._rows.x

@@ -31,6 +31,11 @@ class Generator(OptionStream):
                 msg = f"{option} = {value}: it must be below 2 ** 64"
                 raise StreamgaugeError(msg)
 
+    @property
+    def has_times(self) -> bool:
+        """False: rows carry no times."""
+        return False
+
     def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
         """Return an iterator over the rows from `start` on, `size` at a time."""
         kernel = _build_kernel(self)

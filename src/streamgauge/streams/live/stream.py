@@ -118,6 +118,11 @@ class LiveStream(LiveStreamBase):
         """Open the source of the rows and, if they have their own, that of the labels."""
 
     @property
+    def has_times(self) -> bool:
+        """True: a row without a time of its own has that at which its source received it."""
+        return True
+
+    @property
     def n_rows(self) -> None:
         """None: the number of rows is unknown."""
         return
