@@ -14,14 +14,14 @@ from streamgauge._engine.batch_plan import BatchPlan, BatchResult, RunSpec, Save
 from streamgauge._engine.blocks import BlockState
 from streamgauge._engine.meter import Meter
 from streamgauge._engine.schedule import DelayBuffer, HeldColumns, Schedule
-from streamgauge._foreign import build_majority, save_part
+from streamgauge._foreign import build_majority, find_end_of_training, save_part
 from streamgauge.drift import Watch
 from streamgauge.errors import LearnerError, StreamgaugeError
 from streamgauge.forgetting import Landmark, NativeForgetting
 from streamgauge.learners.adapters.saved_states import record_pickles, set_trust
-from streamgauge.learners.plain_loop import as_learner_error
+from streamgauge.learners.plain_loop import Predicted, as_learner_error, fail_after, join_parts
 from streamgauge.measures import build_state, measure_tallies, reads_baselines
-from streamgauge.protocols import CellBatch, DetectorSpec, ForgettingState, Learner, MajorityBaseline
+from streamgauge.protocols import CellBatch, DetectorSpec, ForgettingState, Learner, MajorityBaseline, SchemeBase
 from streamgauge.randomness import fold_seed
 from streamgauge.records import ABSTAINED, NEVER, Alarm, Batch, CellBlocks, Failure, Schema, Step, Tallies, Tally, Trace
 from streamgauge.records.columns import protect
@@ -67,11 +67,14 @@ class Fold:
         self._weight: DelayBuffer[np.float64] = DelayBuffer(1.0)
         self._held = HeldColumns()
         self._scored: slice | NDArray[np.intp]
+        self.training_end: int | None = None
+        """The number of operations of the current step after which training ends; None if it does not end in it."""
         self._begin(Step(Batch(0, np.empty((0, schema.n_attributes)), np.empty(0, dtype=np.int32))))
 
-    def begin_step(self, schedule: Schedule, step: Step) -> None:
+    def begin_step(self, schedule: Schedule, step: Step, training_end: int | None = None) -> None:
         """Begin the next step: what the scheme says of the rows, in the order of the schedule."""
         self._begin(*self._arrange(schedule, step), schedule)
+        self.training_end = training_end
 
     def _begin(self, step: Step, scoring: Step | None = None, schedule: Schedule | None = None) -> None:
         """Begin a step; `scoring` has its scored rows as tests, if they are scored later than they are tested."""
@@ -187,6 +190,7 @@ class Cell:
         self._held = HeldColumns()
         self._trace = fold.make_trace(np.empty(0, dtype=np.int32), None)
         self._watches = {detector: Watch(spec) for detector, spec in detectors.items()}
+        self._end_training = find_end_of_training(learner)
 
     @property
     def blocks(self) -> CellBlocks | None:
@@ -265,15 +269,36 @@ class Cell:
             self.meter.repeat_last_note(len(reading_rows))
         return [() for _ in self._states[: self._n_forgettings]]
 
-    def _interleave(
-        self, step: Step, reading_rows: Sequence[int], *, with_votes: bool
-    ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
+    def _interleave(self, step: Step, reading_rows: Sequence[int], *, with_votes: bool) -> Predicted:
+        cuts: list[int] = []
+        if self.meter is not None and step.now is None:
+            cuts = [row - step.batch.start for row in reading_rows]
+        elif self.meter is not None and step.now is not None:
+            cuts = np.searchsorted(step.now, reading_rows, side="left").tolist()
+        end = self.fold.training_end
+        if end is None or self._end_training is None:
+            return self._run(step, cuts, with_votes=with_votes)
+        first = self._run(step.part(0, end), [cut for cut in cuts if cut < end], with_votes=with_votes)
+        try:
+            if self.meter is None:
+                self._end_training()
+            else:
+                self.meter.charge(self._end_training)
+        except Exception as error:
+            failure = fail_after([first], error, self.fold.n_classes, with_votes=with_votes)
+            failure.position = max(end - 1, 0)  # the last training row, if it is one of the stream
+            raise failure from error
+        try:
+            later = [cut - end for cut in cuts if cut >= end]
+            second = self._run(step.part(end, len(step.batch)), later, with_votes=with_votes)
+        except Exception as error:
+            raise fail_after([first], error, self.fold.n_classes, with_votes=with_votes) from error
+        return join_parts([first, second], self.fold.n_classes, with_votes=with_votes)
+
+    def _run(self, step: Step, cuts: Sequence[int], *, with_votes: bool) -> Predicted:
+        """Run a step; with a meter, note the cost before some positions."""
         if self.meter is None:
             return self._learner.interleave(step, with_votes=with_votes)
-        if step.now is None:
-            cuts = [row - step.batch.start for row in reading_rows]
-        else:
-            cuts = np.searchsorted(step.now, reading_rows, side="left").tolist()
         return self.meter.interleave(step, with_votes=with_votes, cuts=cuts)
 
     def finish(self, reading_rows: Sequence[int]) -> CellTallies:
@@ -344,6 +369,29 @@ def drop_rows(tallies: Sequence[Tally]) -> Sequence[Tally]:
     return replace(tallies, rows=None) if isinstance(tallies, Tallies) and tallies.rows is not None else tallies
 
 
+def find_last_training_row(scheme: SchemeBase, schema: Schema) -> int | None:
+    """Return the row of the stream after which a scheme has learnt its training rows; -1 if that is before the first.
+
+    It is None for a scheme that does not train first.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, Chunks, Prequential, TrainThenTest
+    >>> [find_last_training_row(scheme, SEA().schema) for scheme in (TrainThenTest(150), Prequential())]
+    [149, None]
+    >>> find_last_training_row(Chunks(100, TrainThenTest(150)), SEA().schema)
+    199
+    """
+    training = scheme.training
+    if scheme.trains_first or not isinstance(training, int):
+        return -1
+    if training == 0:
+        return None
+    last = Batch(training - 1, np.zeros((1, schema.n_attributes)), np.zeros(1, dtype=np.int32))
+    learnable_after = scheme.learnable_after(last)
+    return training - 1 if learnable_after is None else int(learnable_after[0])
+
+
 class CellGroup:
     """Cells that run in one process, with the folds that they share.
 
@@ -372,6 +420,7 @@ class CellGroup:
         numbers = sorted({fold for _, fold in run_spec.cells})
         folds = {fold: self._build_fold(fold, with_baselines=with_baselines) for fold in numbers}
         self._folds = list(folds.values())
+        self._last_training_row = find_last_training_row(run_spec.scheme, run_spec.schema)
         self._cells = [self._build_cell(name, folds[fold]) for name, fold in run_spec.cells]
 
     def _build_fold(self, number: int, *, with_baselines: bool) -> Fold:
@@ -444,7 +493,22 @@ class CellGroup:
             step = Step(Batch(plan.n_done, schedule.batch.x[:0], schedule.batch.y[:0]))
         else:
             step = self.run_spec.scheme.step(plan.batch, fold.number, self.run_spec.seed)
-        fold.begin_step(schedule, step)
+        fold.begin_step(schedule, step, self._find_training_end(plan))
+
+    def _find_training_end(self, plan: BatchPlan) -> int | None:
+        """Return the number of operations of a plan after which training ends; None if it does not end in it."""
+        last, batch, schedule = self._last_training_row, plan.batch, plan.schedule
+        if last is None or batch is None or schedule is None or batch.start < 0:
+            return None
+        if last < 0:  # rows of another stream, or of a first pass, are learnt before the first row
+            return 0 if batch.start == 0 else None
+        if not batch.start <= last < batch.start + len(batch):
+            return None
+        moves = schedule.moves
+        if moves is None:
+            return last - batch.start + 1
+        at_last = slice(*np.searchsorted(moves.now, [last, last + 1]).tolist())
+        return at_last.stop - int(np.count_nonzero(moves.source[at_last] < 0))  # inserted tests come after training
 
     def _make_result(self, plan: BatchPlan, tallies: list[CellTallies]) -> BatchResult:
         cells, indices = self._cells, self.run_spec.indices

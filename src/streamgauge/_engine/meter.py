@@ -14,8 +14,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.errors import LearnerError
-from streamgauge.learners.plain_loop import as_learner_error, run_row_by_row_timed
+from streamgauge.learners.plain_loop import Predicted, fail_after, join_parts, run_row_by_row_timed
 from streamgauge.protocols import Learner
 from streamgauge.records import ABSTAINED, UNLABELLED, Resources, Step
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
@@ -32,8 +31,6 @@ SAMPLE_SPACINGS = (256, 32_768)
 
 _TIMES, _SAMPLING = ("_cpu", "_wall", "_charged", "_ram_hours"), ("_n_run", "_next_sample", "_n_samples")
 _COUNTED = (*_TIMES, *_SAMPLING, "n_predicted", "n_learnt", "n_late")
-
-Predicted = tuple[NDArray[np.int32], NDArray[np.float64] | None]
 
 
 @runtime_checkable
@@ -125,11 +122,15 @@ class Meter:
             whole = start == 0
             self._run(step if whole else step.part(start, len(step.batch)), done, with_votes=with_votes)
         except Exception as error:
-            failure = as_learner_error(0, np.empty((0, self._n_classes)), error, with_votes=with_votes)
-            before = _joined([*done, failure.done], self._n_classes, with_votes=with_votes)
-            raise LearnerError(str(failure), len(before[0]), before) from error
+            raise fail_after(done, error, self._n_classes, with_votes=with_votes) from error
         self._count(step)
-        return _joined(done, self._n_classes, with_votes=with_votes)
+        return join_parts(done, self._n_classes, with_votes=with_votes)
+
+    def charge(self, task: Callable[[], None]) -> None:
+        """Run a task of the learner, such as the end of its training, and charge its time."""
+        wall, cpu = perf_counter_ns(), self._clock()
+        task()
+        self._charge(wall, cpu)
 
     def note(self) -> None:
         """Note the cost so far; the cost of noting is not charged."""
@@ -280,15 +281,6 @@ class Latencies:
             min(float(2 ** ((index + 0.5) / 16)), float(self._most)) if p < 100 else float(self._most)
             for index, p in zip(bins, wanted, strict=True)
         ]
-
-
-def _joined(done: list[Predicted], n_classes: int, *, with_votes: bool) -> Predicted:
-    if len(done) == 1:
-        return done[0]
-    if not done:
-        return np.empty(0, dtype=np.int32), np.empty((0, n_classes)) if with_votes else None
-    predictions = np.concatenate([predictions for predictions, _ in done])
-    return predictions, np.concatenate([votes for _, votes in done if votes is not None]) if with_votes else None
 
 
 def build_resources(

@@ -1,5 +1,6 @@
 """The plain loop over rows, which every `interleave` must equal."""
 
+from collections.abc import Sequence
 from time import perf_counter_ns
 
 import numpy as np
@@ -10,7 +11,18 @@ from streamgauge.errors import LearnerError, StreamgaugeError
 from streamgauge.protocols import Learner
 from streamgauge.records import ABSTAINED, UNLABELLED, Step
 
-__all__ = ["as_learner_error", "pick_winners", "run_row_by_row", "run_row_by_row_timed"]
+__all__ = [
+    "Predicted",
+    "as_learner_error",
+    "fail_after",
+    "join_parts",
+    "pick_winners",
+    "run_row_by_row",
+    "run_row_by_row_timed",
+]
+
+Predicted = tuple[NDArray[np.int32], NDArray[np.float64] | None]
+"""The predictions of a step and, if they were wanted, the votes."""
 
 
 def pick_winners(votes: NDArray[np.float64]) -> NDArray[np.int32]:
@@ -42,6 +54,37 @@ def as_learner_error(position: int, votes: NDArray[np.float64], error: Exception
     if isinstance(error, ValueError) and "read-only" in str(error):
         reason += "; rows belong to all learners, so none may write into them: copy them first, as in x = x.copy()"
     return LearnerError(reason, position, (predictions, done if with_votes else None))
+
+
+def join_parts(parts: Sequence[Predicted], n_classes: int, *, with_votes: bool) -> Predicted:
+    """Return the predictions and votes of the parts of a step in one piece.
+
+    Examples
+    --------
+    >>> parts = (np.array([1, 0], dtype=np.int32), None), (np.array([1], dtype=np.int32), None)
+    >>> join_parts(parts, 2, with_votes=False)[0].tolist()
+    [1, 0, 1]
+    """
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return np.empty(0, dtype=np.int32), np.empty((0, n_classes)) if with_votes else None
+    predictions = np.concatenate([predictions for predictions, _ in parts])
+    return predictions, np.concatenate([votes for _, votes in parts if votes is not None]) if with_votes else None
+
+
+def fail_after(parts: Sequence[Predicted], error: Exception, n_classes: int, *, with_votes: bool) -> LearnerError:
+    """Return the error of a step that failed after some of its parts, with the predictions of all rows before it.
+
+    Examples
+    --------
+    >>> done = (np.array([1, 0], dtype=np.int32), None)
+    >>> fail_after([done], ZeroDivisionError("by 0"), 2, with_votes=False).position
+    2
+    """
+    failure = as_learner_error(0, np.empty((0, n_classes)), error, with_votes=with_votes)
+    before = join_parts([*parts, failure.done], n_classes, with_votes=with_votes)
+    return LearnerError(str(failure), len(before[0]), before)
 
 
 def run_row_by_row(

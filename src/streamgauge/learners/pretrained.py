@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._foreign import find_end_of_training
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.learners.adapters import as_spec
 from streamgauge.learners.bayes import NaiveBayes
@@ -79,6 +80,9 @@ class PretrainedModel:
         learner = self.learner.build(schema, seed)
         if self.state is None:
             self._train(learner, _open_training(self.on), schema)
+            end_training = find_end_of_training(learner)
+            if end_training is not None:
+                end_training()
         else:
             learner.load(self.state if isinstance(self.state, bytes) else _read_state(Path(self.state)))
         return _FrozenLearner(learner, schema.n_classes) if self.frozen else learner
