@@ -1,13 +1,12 @@
 """Table files: Parquet and Arrow IPC, read batch by batch."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
@@ -22,6 +21,7 @@ from streamgauge.streams.files.column_roles import (
     check_distinct,
     sort_names,
 )
+from streamgauge.streams.files.record_batches import RecordBatches, open_record_batches
 from streamgauge.streams.files.row_blocks import Rows, rebatch
 from streamgauge.streams.files.source import Source
 from streamgauge.streams.files.text_files import prefix_errors
@@ -31,81 +31,11 @@ __all__ = ["NAMES_KEY", "TableReader", "open_table"]
 NAMES_KEY = b"streamgauge.values"
 """Metadata key of a nominal column under which its values are stored, as JSON."""
 
-PARQUET_BATCH_ROWS = 1 << 14
-"""Number of rows of a Parquet file that are decoded at a time."""
-
-
-class _Table(Protocol):
-    """A file of record batches."""
-
-    schema: Any
-    n_rows: int
-
-    def read_parts(self, columns: Sequence[str], start: int) -> Iterator[tuple[int, Any]]:
-        """Yield record batches from the one that holds row `start` on, each with the number of its first row."""
-        ...
-
-
-class _Parquet:
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        with source.translate_errors():
-            file = pq.ParquetFile(source.path)
-        self.schema = file.schema_arrow
-        self.n_rows: int = file.metadata.num_rows
-        sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
-        self._starts = np.cumsum([0, *sizes])
-
-    def read_parts(self, columns: Sequence[str], start: int) -> Iterator[tuple[int, Any]]:
-        """Yield record batches from the row group that holds row `start` on."""
-        self._source.check_unchanged()
-        first = int(np.searchsorted(self._starts, start, side="right")) - 1
-        groups = range(first, len(self._starts) - 1)
-        row = int(self._starts[min(first, len(self._starts) - 1)])
-        with self._source.translate_errors(), pq.ParquetFile(self._source.path) as file:
-            for part in file.iter_batches(
-                PARQUET_BATCH_ROWS, row_groups=groups, columns=list(columns), use_threads=False
-            ):
-                yield row, part
-                row += part.num_rows
-
-
-class _Arrow:
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        with source.translate_errors(), self._open_reader() as reader:
-            self.schema = reader.schema
-            self.n_rows = sum(part.num_rows for part in _iterate_batches(reader))
-
-    def _open_reader(self) -> Any:  # noqa: ANN401
-        mapped = pa.memory_map(str(self._source.path))
-        try:
-            return pa.ipc.open_file(mapped)
-        except pa.ArrowInvalid:
-            return pa.ipc.open_stream(mapped)
-
-    def read_parts(self, columns: Sequence[str], start: int) -> Iterator[tuple[int, Any]]:
-        """Yield record batches from the one that holds row `start` on."""
-        self._source.check_unchanged()
-        row = 0
-        with self._source.translate_errors(), self._open_reader() as reader:
-            for part in _iterate_batches(reader):
-                if row + part.num_rows > start:
-                    yield row, part.select(list(columns))
-                row += part.num_rows
-
-
-def _iterate_batches(reader: Any) -> Iterable[Any]:  # noqa: ANN401
-    if isinstance(reader, pa.RecordBatchFileReader):
-        return (reader.get_batch(i) for i in range(reader.num_record_batches))
-    batches: Iterable[Any] = reader
-    return batches
-
 
 class TableReader:
     """Reader of the rows of a table, from any row on."""
 
-    def __init__(self, source: Source, table: _Table, columns: Sequence[Column]) -> None:
+    def __init__(self, source: Source, table: RecordBatches, columns: Sequence[Column]) -> None:
         self.schema: Schema = build_schema(columns)
         self.n_rows = table.n_rows
         self._source = source
@@ -177,9 +107,9 @@ def _as_text(values: Any) -> Any:  # noqa: ANN401
 
 def open_table(source: Source, selection: Selection, kind: str) -> TableReader:
     """Open a "parquet" or "arrow" file (Arrow IPC file or stream); one pass over its text columns finds their names."""
-    table: _Table = _Parquet(source) if kind == "parquet" else _Arrow(source)
-    names = list(table.schema.names)
-    with prefix_errors(source):
+    table = open_record_batches(source, kind)
+    with source.translate_errors(), prefix_errors(source):
+        names = list(table.schema.names)
         check_distinct(names)
         contents = selection.resolve_contents(names)
         kinds = {
@@ -230,7 +160,7 @@ def _build_column(name: str, kind: Kind, names: set[str] | None) -> Column:
     return Column(name, "nominal", sort_names(names)) if names else Column(name, "text")
 
 
-def _survey_names(table: _Table, columns: Sequence[str]) -> dict[str, set[str] | None]:
+def _survey_names(table: RecordBatches, columns: Sequence[str]) -> dict[str, set[str] | None]:
     """Return the distinct names in some columns; None for a column that has too many."""
     names_by_column: dict[str, set[str] | None] = {name: set() for name in columns}
     if not columns:
