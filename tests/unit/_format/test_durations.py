@@ -39,14 +39,9 @@ def test_a_printed_duration_reads_back_as_the_same_seconds(seconds):
     assert parse_duration(format_duration(seconds)) == pytest.approx(seconds, rel=1e-11)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "days", "30", "-3 days", "3 dayz", "1 month", "2 years", "1:30", "nan", "1e400 s"]
-)
+@pytest.mark.parametrize("text", ["", "days", "-3 days", "3 dayz", "1 month", "2 years", "1:30", "nan", "1e400 s"])
 def test_text_that_is_no_duration_is_refused_with_the_usage(text):
-    if text == "30":
-        assert parse_duration(text) == 30.0
-        return
-    with pytest.raises(StreamgaugeError, match="is not a length of time: .*'30 days'"):
+    with pytest.raises(StreamgaugeError, match=r"is not a length of time: .*'30 days'"):
         parse_duration(text)
 
 
