@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from streamgauge._optional import library
 from streamgauge.errors import unknown_name
-from streamgauge.records import Attribute, Schema
+from streamgauge.records import Schema
 
 __all__ = ["RowFrames", "Rows", "check_rows", "choose_rows", "list_nested"]
 
@@ -35,6 +35,7 @@ class RowFrames:
 
     Examples
     --------
+    >>> from streamgauge.records import Attribute
     >>> schema = Schema((Attribute("amount"), Attribute("country", ("DE", "FR"), missing=True)), classes=("no", "yes"))
     >>> RowFrames(schema, "frame").convert(np.array([[9.5, 1.0], [3.0, np.nan]]))
        amount country
@@ -116,6 +117,7 @@ def choose_rows(model: Any, schema: Schema) -> RowFrames:  # noqa: ANN401
     >>> from sklearn.linear_model import SGDClassifier
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import OneHotEncoder
+    >>> from streamgauge.records import Attribute
     >>> schema, x = Schema((Attribute("country", ("DE", "FR")),), classes=("no", "yes")), np.array([[1.0]])
     >>> choose_rows(SGDClassifier(), schema).convert(x).tolist()
     [[1.0]]
