@@ -63,6 +63,8 @@ class BatchPlan:
         Whether all cells save their states afterwards, for a checkpoint.
     label_counts
         Classes and labels up to each reading row, as `LabelCounter` counts them.
+    times
+        The time of the last row before each reading, float64; None if the rows carry no times.
     confusion_readings
         The indices of the reading rows at which confusion matrices are kept.
     """
@@ -74,6 +76,7 @@ class BatchPlan:
     batch: Batch | None = None
     saves: bool = False
     label_counts: NDArray[np.int64] | None = None
+    times: NDArray[np.float64] | None = None
     confusion_readings: Sequence[int] = ()
 
     @property

@@ -27,7 +27,7 @@ from streamgauge.records import (
 from streamgauge.records.serialise import loading, pack, unpack
 from streamgauge.significance.live import LiveTest, PairWatch
 
-__all__ = ["Collector", "Progress", "join_confusions", "join_label_counts"]
+__all__ = ["Collector", "Progress", "join_confusions", "join_label_counts", "join_times"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,8 @@ class Progress:
         Classes and labels up to each reading row, as `LabelCounter` counts them.
     confusion_rows, confusions
         The reading rows with confusion matrices, and those, [kept, learners, forgettings, true, predicted].
+    times
+        The time of the last row before each reading; None if the rows carry no times.
     """
 
     n_rows: int
@@ -61,6 +63,7 @@ class Progress:
     labels: NDArray[np.int64] | None = None
     confusion_rows: NDArray[np.int64] | None = None
     confusions: NDArray[np.float64] | None = None
+    times: NDArray[np.float64] | None = None
 
     @property
     def new_verdicts(self) -> tuple[Verdict, ...]:
@@ -145,6 +148,7 @@ class Collector:
             alarms=tuple(sorted(alarm for result in results for alarm in result.alarms)),
             verdicts=self.verdicts if plan.reading_rows else (),
             labels=plan.label_counts,
+            times=plan.times,
             confusion_rows=rows[list(plan.confusion_readings)] if confusions else None,
             confusions=self._join(confusions, results, reading_axis=3).sum(axis=2) if confusions else None,
         )
@@ -277,6 +281,19 @@ def join_label_counts(parts: Sequence[Progress], classes: tuple[str, ...]) -> La
         n_hidden=counts[:, -2],
         n_revealed=counts[:, -1],
     )
+
+
+def join_times(parts: Sequence[Progress]) -> NDArray[np.float64] | None:
+    """Join the times of the readings of a run; None if some of its rows carry none.
+
+    Examples
+    --------
+    >>> parts = [Progress(9, np.array([5, 9]), np.empty(0), times=np.array([1.5, 2.5]))]
+    >>> join_times(parts).tolist(), join_times([])
+    ([1.5, 2.5], None)
+    """
+    known = [part.times for part in parts if part.times is not None]
+    return np.concatenate(known) if known and len(known) == len(parts) else None
 
 
 def join_confusions(parts: Sequence[Progress], every: int, classes: tuple[str, ...]) -> Confusions | None:

@@ -73,14 +73,16 @@ class Planner:
         self._labels = LabelCounter(source.schema.n_classes)
         self._scheduler = _make_scheduler(source, score, score_unlabelled_start=score_unlabelled_start)
         self._states: dict[int, dict[str, bytes]] = {}
-        self._before = (0, self._scheduler.totals, self._labels.totals)  # as before the last planned batch
+        self._time: float | None = None  # of the last planned row
+        self._before = (0, self._scheduler.totals, self._labels.totals, self._time)  # as before the last planned batch
 
     def plan(self, batch: Batch, arrivals: Arrivals | None) -> BatchPlan:
         """Plan the next batch; the plan of an empty batch is idle."""
         start, stop = batch.start, batch.start + len(batch)
         if not len(batch):
             return BatchPlan([], max(0, start), self._scheduler.totals)
-        self._before = (max(0, start), self._scheduler.totals, self._labels.totals)
+        self._before = (max(0, start), self._scheduler.totals, self._labels.totals, self._time)
+        self._time = None if batch.time is None else float(batch.time[-1])
         schedule = self._scheduler.schedule(batch, arrivals)
         every = self._every
         reading_rows = list(range((start // every + 1) * every, stop + 1, every)) if start >= 0 else []
@@ -96,6 +98,7 @@ class Planner:
             batch=batch,
             saves=saves,
             label_counts=label_counts,
+            times=None if batch.time is None else batch.time[np.array(reading_rows, dtype=np.int64) - start - 1],
             confusion_readings=self._choose_confusion_readings(reading_rows),
         )
 
@@ -115,9 +118,9 @@ class Planner:
         if n_done == 0:
             return None
         is_due = schedule is not None or n_done % self._every != 0
-        n_before, totals, label_counts = self._before
+        n_before, totals, label_counts, time = self._before
         if n_done > n_before:  # else the last planned batch did not run
-            totals, label_counts = self._scheduler.totals, self._labels.totals
+            totals, label_counts, time = self._scheduler.totals, self._labels.totals, self._time
         keeps_confusions = confusion_stride(1, self._source.schema.n_classes) is not None
         return BatchPlan(
             reading_rows=[n_done] if is_due else [],
@@ -125,11 +128,14 @@ class Planner:
             label_totals=totals,
             schedule=schedule,
             label_counts=label_counts[None] if is_due else None,
+            times=np.array([time]) if is_due and time is not None else None,
             confusion_readings=[0] if is_due and keeps_confusions else [],
         )
 
     def _save(self) -> dict[str, bytes]:
         states = {"scheduler": self._scheduler.save(), "labels": self._labels.totals.astype("<i8").tobytes()}
+        if self._time is not None:
+            states["time"] = np.array(self._time, dtype="<f8").tobytes()
         live = self._source.live
         return states if live is None else {**states, "stream": live.state()}
 
@@ -141,6 +147,7 @@ class Planner:
         """Continue after the row at which states were saved."""
         self._scheduler.load(states["scheduler"])
         self._labels.totals = np.frombuffer(states["labels"], dtype="<i8").astype(np.int64)
+        self._time = float(np.frombuffer(states["time"], dtype="<f8")[0]) if "time" in states else None
         if self._source.live is not None:
             self._source.live.restore(states["stream"])
 

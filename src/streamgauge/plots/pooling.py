@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from streamgauge._format.text import count, join_words, make_printable, shorten_stream_names
 from streamgauge.errors import StreamgaugeError
 from streamgauge.names import to_forgetting_name
-from streamgauge.records import RunData
+from streamgauge.records import RunData, find_common_times
 
 __all__ = ["PooledRuns", "list_forgettings", "pool_runs"]
 
@@ -165,6 +165,9 @@ def _pool(runs: Sequence[RunData]) -> RunData:
         description=first.description if same_drifts else {**first.description, "drifts": []},
         alarms=tuple(alarm for run in runs for alarm in run.alarms),
         labels=first.labels,
+        times=find_common_times(
+            [None if run.times is None else run.times[np.searchsorted(run.rows, rows)] for run in runs]
+        ),
     )
 
 

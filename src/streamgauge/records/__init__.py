@@ -32,7 +32,7 @@ from streamgauge.records.rows import (
     Schema,
     Step,
 )
-from streamgauge.records.run_data import Final, RunData, list_readings, select_best
+from streamgauge.records.run_data import Final, RunData, find_common_times, list_readings, select_best
 from streamgauge.records.tally import STATISTICS, ScoredRows, Tallies, Tally, sum_classes
 
 __all__ = [
@@ -71,6 +71,7 @@ __all__ = [
     "Tally",
     "Trace",
     "Verdict",
+    "find_common_times",
     "list_readings",
     "select_best",
     "sum_classes",

@@ -1,13 +1,14 @@
 """The data of a run: readings, pairs, costs, alarms, verdicts."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from streamgauge._format.times import increases
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.records.blocks import BlockTallies
 from streamgauge.records.history import Confusions, Differences, LabelCounts
@@ -17,6 +18,7 @@ from streamgauge.records.rows import Drift
 __all__ = [
     "Final",
     "RunData",
+    "find_common_times",
     "list_readings",
     "select_best",
 ]
@@ -98,6 +100,9 @@ class RunData:
         The differences of all pairs along the run; None without a live test.
     blocks
         The tallies of blocks of rows, from which any measure is tested; None if there is one learner.
+    times
+        The time of the last row before each reading, in seconds since 1970 (UTC), float64 [s]; None if the rows carry
+        no times.
     own_measures
         The measures of the run by name, while it is in memory; they are not saved.
 
@@ -129,6 +134,7 @@ class RunData:
     confusions: Confusions | None = None
     differences: Differences | None = None
     blocks: BlockTallies | None = None
+    times: NDArray[np.float64] | None = None
     own_measures: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -144,6 +150,30 @@ class RunData:
         """The names of the classes; None if the data do not hold them."""
         record = self.labels or self.confusions
         return None if record is None else record.classes
+
+    @property
+    def has_time_axis(self) -> bool:
+        """Whether curves can be drawn over time: the rows carry times, which increase along the run."""
+        return self.times is not None and increases(self.times)
+
+    def find_times(self, rows: ArrayLike) -> NDArray[np.float64]:
+        """Return the times at which numbers of rows were done, float64: exact at readings, interpolated between them.
+
+        Rows before the first reading get its time.
+
+        Examples
+        --------
+        >>> from streamgauge import NoChange, evaluate
+        >>> from streamgauge.streams import ArrayStream
+        >>> stream = ArrayStream(np.zeros((4, 1)), [0, 1, 0, 1], time=[10.0, 20.0, 40.0, 80.0])
+        >>> results = evaluate(stream, NoChange(), every=2)
+        >>> results.times.tolist(), results.find_times([2, 3, 4]).tolist()
+        ([20.0, 80.0], [20.0, 50.0, 80.0])
+        """
+        if self.times is None:
+            msg = "the rows of this run carry no times: name the column of times with time= (--time)"
+            raise StreamgaugeError(msg)
+        return np.interp(np.asarray(rows, dtype=np.float64), self.rows, self.times)
 
     @property
     def readings(self) -> Iterator[Reading]:
@@ -280,6 +310,20 @@ class RunData:
             _find_index("forgetting", forgetting, self.forgettings),
             _find_index("measure", measure, self.measures),
         ]
+
+
+def find_common_times(columns: Sequence[NDArray[np.float64] | None]) -> NDArray[np.float64] | None:
+    """Return the times of the same readings in several runs, if all of them agree; else None.
+
+    Examples
+    --------
+    >>> same = np.array([1.5, 2.5])
+    >>> find_common_times([same, same.copy()]).tolist(), find_common_times([same, None])
+    ([1.5, 2.5], None)
+    """
+    first = columns[0]
+    agree = first is not None and all(other is not None and np.array_equal(first, other) for other in columns)
+    return first if agree else None
 
 
 def select_best(finals: Mapping[str, Final], *, greater_is_better: bool) -> frozenset[str]:

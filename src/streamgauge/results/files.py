@@ -1,10 +1,11 @@
 """The folder of a run: readings, costs of the learners, labels, confusion matrices and a manifest.
 
-``readings.parquet`` is one tidy table (row, learner, fold, measure, forgetting, value), which pandas, polars and
-DuckDB read directly; so are ``resources.parquet`` (row, learner, fold and the costs), ``labels.parquet`` (counts of
-classes and labels), ``differences.parquet``, ``confusions.parquet``, and ``blocks.parquet`` and ``votes.parquet``, the
-tallies of blocks of rows from which any measure is tested. ``manifest.json`` holds what was run, with
-which versions, seeds and options, on which stream, and how many labels arrived.
+``readings.parquet`` is one tidy table (row, time if rows carry it, learner, fold, measure, forgetting, value), which
+pandas, polars and DuckDB read directly; so are ``resources.parquet`` (row, learner, fold and the costs),
+``labels.parquet`` (counts of classes and labels), ``differences.parquet``, ``confusions.parquet``, and
+``blocks.parquet`` and ``votes.parquet``, the tallies of blocks of rows from which any measure is tested.
+``manifest.json`` holds what was run, with which versions, seeds and options, on which stream, and how many labels
+arrived.
 """
 
 import json
@@ -45,6 +46,7 @@ from streamgauge.results.tables import (
     DIFFERENCE_COLUMNS,
     LABEL_COLUMNS,
     VOTE_COLUMNS,
+    decode_times,
     tabulate_blocks,
     tabulate_confusions,
     tabulate_differences,
@@ -227,10 +229,12 @@ def _read_results(folder: Path, manifest: dict[str, Any]) -> Results:
     learners, forgettings, measures = (tuple(manifest[axis]) for axis in ("learners", "forgettings", "measures"))
     classes = tuple(manifest.get("classes") or ())
     shape = (-1, len(learners), manifest["n_folds"], len(forgettings), len(measures))
-    table = _read_table(folder / "readings.parquet", ["row", "value"])
+    table = _read_table(folder / "readings.parquet", ["row", "time", "value"])
+    times = table.get("time")
     return Results(
         rows=table["row"].reshape(shape)[:, 0, 0, 0, 0],
         values=table["value"].reshape(shape),
+        times=None if times is None else times.reshape(shape)[:, 0, 0, 0, 0],
         learners=learners,
         forgettings=forgettings,
         measures=measures,
@@ -260,7 +264,11 @@ def _read_table(path: Path, columns: list[str] | None = None) -> dict[str, NDArr
         field.name: table[field.name].combine_chunks() for field in table.schema if types.is_primitive(field.type)
     }
     return {
-        name: column.to_numpy(zero_copy_only=False) if column.null_count else np.array(np.from_dlpack(column))
+        name: decode_times(column)
+        if types.is_timestamp(column.type)
+        else column.to_numpy(zero_copy_only=False)
+        if column.null_count
+        else np.array(np.from_dlpack(column))
         for name, column in numbers.items()
     }
 

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from streamgauge._format.times import format_time
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Alarm, Failure, Reading, Verdict
 
@@ -15,6 +16,10 @@ __all__ = ["LogWriter", "open_log"]
 
 ORDER = ("reading", "alarm", "verdict", "failure")
 """The order of events of one row."""
+
+
+TIMED = ("reading", "verdict")
+"""Events at reading rows, whose times are known."""
 
 
 class LogWriter:
@@ -45,8 +50,12 @@ class LogWriter:
         alarms: Iterable[Alarm],
         verdicts: Iterable[Verdict],
         failures: Iterable[Failure],
+        times: Mapping[int, float] | None = None,
     ) -> None:
-        """Write the events of a batch in the order of their rows, whatever the size of the batch."""
+        """Write the events of a batch in the order of their rows, whatever the size of the batch.
+
+        `times` are those of reading rows, if the rows carry them: readings and verdicts are written with their time.
+        """
         facts = list(readings)
         rows = {reading.row for reading in facts}
         new_failures = [failure for failure in failures if failure not in self._known_failures]
@@ -56,7 +65,8 @@ class LogWriter:
         events += [("verdict", change) for verdict in verdicts for change in _list_changes(verdict, rows)]
         events += [("failure", asdict(failure)) for failure in new_failures]
         for event, values in sorted(events, key=lambda item: (item[1]["row"], ORDER.index(item[0]))):
-            self.write(event, values)
+            time = times.get(values["row"]) if times and event in TIMED else None
+            self.write(event, values if time is None else {"row": values["row"], "time": format_time(time), **values})
 
 
 def _list_changes(verdict: Verdict, rows: Container[int]) -> Iterator[dict[str, Any]]:

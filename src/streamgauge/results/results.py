@@ -26,6 +26,8 @@ class Results(RunData):
     def to_arrow(self) -> Any:  # noqa: ANN401  (pyarrow has no types)
         """Return all readings as one tidy Arrow table: row, learner, fold, measure, forgetting, value.
 
+        If the rows carry times, a column ``time`` follows the row: timestamps in UTC, or seconds if times start at 0.
+
         Examples
         --------
         >>> from streamgauge import SEA, NoChange, evaluate

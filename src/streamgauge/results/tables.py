@@ -4,7 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from streamgauge._format.times import shows_dates
 from streamgauge._optional import LazyModule
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import BlockTallies, Differences, LabelCounts, RunData
@@ -17,6 +19,8 @@ __all__ = [
     "LABEL_COLUMNS",
     "VOTE_COLUMNS",
     "check_table_name",
+    "decode_times",
+    "encode_times",
     "tabulate_blocks",
     "tabulate_confusions",
     "tabulate_differences",
@@ -38,12 +42,15 @@ COST_TOTALS = ("n_predicted", "n_learnt", "latency", "n_timed", "n_late")
 DIFFERENCE_COLUMNS = ("difference", "low", "high")
 """The difference of a pair and the ends of its interval, as columns of the table of differences."""
 
+UNITS = {"us": 1_000_000, "ns": 1_000_000_000}
+"""The units of timestamps, and how many of them a second has."""
+
 LABEL_COLUMNS = ("n_unknown", "n_hidden", "n_revealed")
 """The counts of labels, as columns of the table of labels."""
 
 
 def tabulate_readings(results: RunData) -> Any:  # noqa: ANN401  (pyarrow has no types)
-    """Return all readings as one tidy Arrow table.
+    """Return all readings as one tidy Arrow table, with the time of each if the rows carry times.
 
     Examples
     --------
@@ -55,6 +62,7 @@ def tabulate_readings(results: RunData) -> Any:  # noqa: ANN401  (pyarrow has no
     return pa.table(
         {
             "row": results.rows[row],
+            **({} if results.times is None else {"time": encode_times(results.times).take(pa.array(row))}),
             "learner": _encode(results.learners, learner),
             "fold": fold.astype(np.int32),
             "measure": _encode(results.measures, measure),
@@ -62,6 +70,41 @@ def tabulate_readings(results: RunData) -> Any:  # noqa: ANN401  (pyarrow has no
             "value": results.values.reshape(-1),
         }
     )
+
+
+def encode_times(times: NDArray[np.float64]) -> Any:  # noqa: ANN401
+    """Return times as an Arrow column that keeps every bit: timestamps in UTC, or seconds if they have no dates.
+
+    Examples
+    --------
+    >>> str(encode_times(np.array([1.7e9])).type), str(encode_times(np.array([0.5, 2.5])).type)
+    ('timestamp[us, tz=UTC]', 'double')
+    """
+    if shows_dates(times):
+        whole = np.floor(times)
+        for unit, per_second in UNITS.items():
+            rest = np.rint((times - whole) * per_second)
+            counts = whole.astype(np.int64) * per_second + rest.astype(np.int64)
+            column = pa.array(counts, pa.timestamp(unit, tz="UTC"))
+            if np.array_equal(decode_times(column), times):  # else it is too coarse, or overflows
+                return column
+    return pa.array(times, pa.float64())
+
+
+def decode_times(column: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    """Return the seconds since 1970 of a column of `encode_times`.
+
+    Examples
+    --------
+    >>> decode_times(encode_times(np.array([1.7e9, 1700000000.123456]))).tolist()
+    [1700000000.0, 1700000000.123456]
+    """
+    if not pa.types.is_timestamp(column.type):
+        return np.array(column, dtype=np.float64)
+    per_second = UNITS[column.type.unit]
+    whole, rest = np.divmod(np.array(column.cast(pa.int64())), per_second)
+    seconds: NDArray[np.float64] = whole + rest / per_second
+    return seconds
 
 
 def tabulate_resources(results: RunData) -> Any:  # noqa: ANN401

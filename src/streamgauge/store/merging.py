@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import BlockTallies, Confusions, Differences, PairSums, Resources
+from streamgauge.records import BlockTallies, Confusions, Differences, PairSums, Resources, find_common_times
 from streamgauge.records.blocks import VoteBins
 from streamgauge.results import Results
 
@@ -114,6 +114,7 @@ def merge_runs(runs: Sequence[Results]) -> Results:
         verdicts=tuple(verdict for part in parts for verdict in part.verdicts),
         failures=tuple(failure for part in parts for failure in part.failures),
         alarms=tuple(sorted(alarm for part in parts for alarm in part.alarms)),
+        times=find_common_times([part.times for part in parts]),
     )
 
 

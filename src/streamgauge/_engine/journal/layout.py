@@ -42,9 +42,9 @@ def summarise_folds(values: Columns, axis: int) -> tuple[Columns, Columns, Colum
 class Layout:
     """The position of each number in a record, float64 [width].
 
-    First the row and the time (seconds since 1970); then the mean over the folds of every measure and, with several
-    folds, the minimum and the maximum; then the cost of each learner, if it is measured; then the difference of each
-    pair of learners and the ends of its interval.
+    First the row and when it was written (seconds since 1970); then the time of the row, if rows may carry times; then
+    the mean over the folds of every measure and, with several folds, the minimum and the maximum; then the cost of each
+    learner, if it is measured; then the difference of each pair of learners and the ends of its interval.
 
     Parameters
     ----------
@@ -54,6 +54,8 @@ class Layout:
         The number of folds.
     with_costs
         Whether costs are measured.
+    with_times
+        Whether rows may carry times.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class Layout:
     measures: tuple[str, ...]
     n_folds: int
     with_costs: bool
+    with_times: bool = False
 
     @classmethod
     def from_facts(cls, facts: Mapping[str, Any]) -> "Layout":
@@ -78,13 +81,14 @@ class Layout:
         learners, forgettings, measures = (
             tuple(map(str, facts[axis])) for axis in ("learners", "forgettings", "measures")
         )
-        return cls(learners, forgettings, measures, int(facts["n_folds"]), bool(facts["with_costs"]))
+        with_costs, with_times = bool(facts["with_costs"]), bool(facts.get("with_times"))
+        return cls(learners, forgettings, measures, int(facts["n_folds"]), with_costs, with_times)
 
     @property
     def facts(self) -> dict[str, Any]:
         """The layout as JSON values, for a file."""
         names = {axis: list(getattr(self, axis)) for axis in ("learners", "forgettings", "measures")}
-        return {**names, "n_folds": self.n_folds, "with_costs": self.with_costs}
+        return {**names, "n_folds": self.n_folds, "with_costs": self.with_costs, "with_times": self.with_times}
 
     @cached_property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -100,7 +104,9 @@ class Layout:
         n = math.prod(self._grid)
         bands = {"low": n, "high": n} if self.n_folds > 1 else {}
         costs = len(self.learners) * len(FIGURES) if self.with_costs else 0
-        widths = {"row": 1, "time": 1, "mean": n, **bands, "costs": costs, "pairs": 3 * len(self.pairs)}
+        times = int(self.with_times)
+        pairs = 3 * len(self.pairs)
+        widths = {"row": 1, "written": 1, "time": times, "mean": n, **bands, "costs": costs, "pairs": pairs}
         stops = np.cumsum(list(widths.values()))
         return {part: slice(stop - width, stop) for (part, width), stop in zip(widths.items(), stops, strict=True)}
 
@@ -112,15 +118,18 @@ class Layout:
     def pack(
         self,
         rows: NDArray[np.int64],
-        time: float,
+        written: float,
         values: Columns,
         costs: Columns | None,
         pairs: Mapping[tuple[str, str], Sequence[float]],
+        times: Columns | None = None,
     ) -> Columns:
         """Return the records of some readings; the pairs are known only at the last one."""
         records = np.full((len(rows), self.width), np.nan)
         parts = {part: records[:, columns] for part, columns in self._parts.items()}
-        parts["row"][:, 0], parts["time"][:, 0] = rows, time
+        parts["row"][:, 0], parts["written"][:, 0] = rows, written
+        if self.with_times and times is not None:
+            parts["time"][:, 0] = times
         mean, low, high = (column.reshape(len(rows), -1) for column in summarise_folds(values, axis=2))
         parts["mean"][:] = mean
         if self.n_folds > 1:
@@ -136,9 +145,9 @@ class Layout:
         """Return the row of each record."""
         return records[:, 0].astype(np.int64)
 
-    def times(self, records: Columns) -> Columns:
-        """Return the time of each record in seconds since 1970."""
-        return records[:, 1]
+    def times(self, records: Columns) -> Columns | None:
+        """Return the time of the row of each record; NaN if unknown; None if rows carry no times."""
+        return self._part(records, "time")[:, 0] if self.with_times else None
 
     def curve(self, records: Columns, measure: str, forgetting: str) -> tuple[Columns, Columns, Columns]:
         """Return the mean, the lowest and the highest fold of every learner, float64 [n, learners] each."""

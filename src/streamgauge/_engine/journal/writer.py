@@ -61,6 +61,8 @@ class _Progress(Protocol):
     def alarms(self) -> tuple[Alarm, ...]: ...
     @property
     def verdicts(self) -> tuple[Verdict, ...]: ...
+    @property
+    def times(self) -> NDArray[np.float64] | None: ...
 
 
 class Journal:
@@ -161,7 +163,8 @@ class Journal:
                 (verdict.first, verdict.second): (verdict.difference, *(verdict.interval or (np.nan,) * 2))
                 for verdict in verdicts
             }
-            self._append(self.layout.pack(progress.rows, now, progress.values, progress.costs, intervals))
+            costs, times = progress.costs, progress.times
+            self._append(self.layout.pack(progress.rows, now, progress.values, costs, intervals, times))
         if progress.alarms:
             self._append_events([{**asdict(alarm), "n": 1} for alarm in progress.alarms])
         self._status["n_rows"] = max(self._status["n_rows"], progress.n_rows)
