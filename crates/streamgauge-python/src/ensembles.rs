@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use streamgauge_kernels::learners::{DriftReset, Factory, LeveragingBagging, OneVsRest, OzaBag, OzaBoost};
+use streamgauge_kernels::learners::{
+    DriftReset, Factory, LeveragingBagging, OneVsRest, OzaBag, OzaBoost, Resampling, ResamplingBag,
+};
 
 use crate::composition::PythonFactory;
 use crate::convert::run_kernel;
@@ -27,6 +29,24 @@ fn oza_bag(
 ) -> PyResult<Learner> {
     let (schema, factory) = (build_schema(&n_values, n_classes)?, wrap_factory(build));
     let kernel = run_kernel(py, || OzaBag::new(schema, factory, n_members, seed))?;
+    Ok(Learner::new(Box::new(kernel)))
+}
+
+/// Builds online bagging that oversamples small classes, or undersamples large ones.
+#[pyfunction]
+fn resampling_bag(
+    py: Python<'_>,
+    n_values: PyReadonlyArray1<'_, u32>,
+    n_classes: usize,
+    build: Py<PyAny>,
+    n_members: usize,
+    oversample: bool,
+    decay: f64,
+    seed: u64,
+) -> PyResult<Learner> {
+    let (schema, factory) = (build_schema(&n_values, n_classes)?, wrap_factory(build));
+    let resampling = if oversample { Resampling::Over } else { Resampling::Under };
+    let kernel = run_kernel(py, || ResamplingBag::new(schema, factory, n_members, resampling, decay, seed))?;
     Ok(Learner::new(Box::new(kernel)))
 }
 
@@ -97,6 +117,7 @@ fn drift_reset(
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(drift_reset, module)?)?;
     module.add_function(wrap_pyfunction!(oza_bag, module)?)?;
+    module.add_function(wrap_pyfunction!(resampling_bag, module)?)?;
     module.add_function(wrap_pyfunction!(leveraging_bagging, module)?)?;
     module.add_function(wrap_pyfunction!(oza_boost, module)?)?;
     module.add_function(wrap_pyfunction!(one_vs_rest, module)?)

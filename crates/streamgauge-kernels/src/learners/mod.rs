@@ -37,6 +37,7 @@ macro_rules! with_vectors {
 }
 
 mod bayes;
+mod encoder;
 mod ensembles;
 mod f64x4;
 mod factory;
@@ -44,6 +45,7 @@ mod hoeffding_tree;
 mod linear;
 mod majority_class;
 mod memoriser;
+mod moments;
 mod naive_bayes;
 mod nearest_neighbours;
 mod no_change;
@@ -56,7 +58,8 @@ mod timing;
 mod vector_math;
 
 pub use adaptive_forest::{AdaptiveForest, AdaptiveForestOptions, adaptive_random_forest, streaming_random_patches};
-pub use ensembles::{DriftReset, LeveragingBagging, OneVsRest, OzaBag, OzaBoost};
+pub use encoder::{Encoder, EncoderOptions, NominalEncoding};
+pub use ensembles::{DriftReset, LeveragingBagging, OneVsRest, OzaBag, OzaBoost, Resampling, ResamplingBag};
 pub use factory::Factory;
 pub use hoeffding_tree::{
     AdaptiveOptions as HoeffdingAdaptiveTreeOptions, ExtremelyFastDecisionTree,

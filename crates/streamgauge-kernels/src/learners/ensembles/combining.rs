@@ -22,6 +22,21 @@ pub(super) struct Block<'a> {
     pub tested: bool,
 }
 
+impl Block<'_> {
+    /// Moves a value per learnt row to its row, multiplied by the weight of the row; other rows get 0.
+    pub fn spread(&self, weights: &mut [f64]) {
+        // From the last row on, so that no number is overwritten before it is moved to its row.
+        let mut end = weights.len();
+        for (j, &row) in self.learnt.iter().enumerate().rev() {
+            let weight = weights[j];
+            weights[row + 1..end].fill(0.0);
+            weights[row] = weight * self.step.weight(row);
+            end = row;
+        }
+        weights[..end].fill(0.0);
+    }
+}
+
 /// Splits a step into blocks, and calls `visit` with each block and its part of the predictions and votes.
 pub(super) fn for_each_block(
     schema: &Schema,

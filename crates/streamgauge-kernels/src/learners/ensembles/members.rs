@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::combining::{Block, add_shares, block_length};
+use super::combining::{Block, add_shares, block_length, predict_winners};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
-use crate::learners::{Factory, Learner, Schema, add_member_facts};
-use crate::randomness::{Draws, Poisson, Purpose};
+use crate::learners::{Factory, Learner, Schema, Step, add_member_facts};
+use crate::randomness::{Draws, Poisson, Purpose, poisson_quantile};
 
 /// The purpose of the draws of seeds.
 const MEMBER: Purpose = Purpose::named("member");
@@ -74,15 +74,17 @@ impl Members {
     /// Writes the weights with which a member learns the rows of a block: those of the rows times Poisson numbers.
     pub fn draw_weights(&self, i: usize, poisson: &Poisson, block: &Block<'_>, weights: &mut [f64]) {
         poisson.fill(self.draws(i), self.n_learnt, &mut weights[..block.learnt.len()]);
-        // From the last row on, so that no number is overwritten before it is moved to its row.
-        let mut end = weights.len();
-        for (j, &row) in block.learnt.iter().enumerate().rev() {
-            let weight = weights[j];
-            weights[row + 1..end].fill(0.0);
-            weights[row] = weight * block.step.weight(row);
-            end = row;
+        block.spread(weights);
+    }
+
+    /// Writes the weights with which a member learns the rows of a block, if each learnt row has a Poisson mean of its
+    /// own.
+    pub fn draw_weights_of_means(&self, i: usize, means: &[f64], block: &Block<'_>, weights: &mut [f64]) {
+        let draws = self.draws(i);
+        for ((weight, &mean), row) in weights.iter_mut().zip(means).zip(self.n_learnt..) {
+            *weight = f64::from(poisson_quantile(mean, draws.at(row)));
         }
-        weights[..end].fill(0.0);
+        block.spread(weights);
     }
 
     /// Replaces a member by a new learner.
@@ -150,6 +152,50 @@ impl Members {
         }
         let (schema, member_schema) = (self.schema.clone(), self.member_schema.clone());
         Ok(Self { schema, member_schema, factory: self.factory.clone(), seed, learners, n_learnt, n_replaced })
+    }
+}
+
+/// Space for the weights and votes of a bag.
+#[derive(Default)]
+pub(super) struct BagScratch {
+    weights: Vec<f64>,
+    member_votes: Vec<f64>,
+    votes: Vec<f64>,
+}
+
+impl BagScratch {
+    /// Runs a block through the members of a bag, with the weights that `draw` writes for a member, and adds up their
+    /// shares.
+    pub fn run_block(
+        &mut self,
+        members: &mut Members,
+        block: &Block<'_>,
+        predictions: &mut [i32],
+        votes: Option<&mut [f64]>,
+        draw: impl Fn(&Members, usize, &mut [f64]),
+    ) {
+        let (n, n_classes) = (predictions.len(), members.schema.n_classes);
+        self.votes.resize(n * n_classes, 0.0);
+        let combined = votes.unwrap_or(&mut self.votes);
+        combined.fill(0.0);
+        self.weights.resize(n, 0.0);
+        self.member_votes.resize(n * n_classes, 0.0);
+        for i in 0..members.len() {
+            draw(members, i, &mut self.weights);
+            let step = Step { weight: Some(&self.weights), ..block.step };
+            if block.step.test.is_some() {
+                // Members do not write the votes for rows that are not tested.
+                self.member_votes.fill(0.0);
+            }
+            if block.tested {
+                members.get_mut(i).interleave(&step, predictions, Some(&mut self.member_votes));
+                add_shares(n_classes, &self.member_votes, combined);
+            } else {
+                members.get_mut(i).interleave(&step, predictions, None);
+            }
+        }
+        members.n_learnt += block.learnt.len() as u64;
+        predict_winners(n_classes, &block.step, combined, predictions);
     }
 }
 

@@ -11,12 +11,14 @@ mod members;
 mod one_vs_rest;
 mod oza_bag;
 mod oza_boost;
+mod resampling_bag;
 
 pub use drift_reset::DriftReset;
 pub use leveraging_bagging::LeveragingBagging;
 pub use one_vs_rest::OneVsRest;
 pub use oza_bag::OzaBag;
 pub use oza_boost::OzaBoost;
+pub use resampling_bag::{Resampling, ResamplingBag};
 
 #[cfg(test)]
 mod tests;

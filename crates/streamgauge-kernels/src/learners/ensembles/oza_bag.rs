@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::combining::{add_shares, for_each_block, predict_winners};
-use super::members::Members;
+use super::combining::for_each_block;
+use super::members::{BagScratch, Members};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::{Factory, Learner, Schema, Step, learn_by_interleaving};
@@ -50,32 +50,13 @@ impl Learner for OzaBag {
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
-        let schema = self.members.schema.clone();
-        let n_classes = schema.n_classes;
-        let (mut member_votes, mut weights, mut vote_scratch) = (vec![], vec![], vec![]);
+        let (schema, poisson) = (self.members.schema.clone(), &self.poisson);
+        let mut scratch = BagScratch::default();
         for_each_block(&schema, step, predictions, votes, |block, predictions, votes| {
-            let n = predictions.len();
-            vote_scratch.resize(n * n_classes, 0.0);
-            let combined = votes.unwrap_or(&mut vote_scratch);
-            combined.fill(0.0);
-            weights.resize(n, 0.0);
-            member_votes.resize(n * n_classes, 0.0);
-            for i in 0..self.members.len() {
-                self.members.draw_weights(i, &self.poisson, block, &mut weights);
-                let step = Step { weight: Some(&weights), ..block.step };
-                if block.step.test.is_some() {
-                    // Members do not write the votes for rows that are not tested.
-                    member_votes.fill(0.0);
-                }
-                if block.tested {
-                    self.members.get_mut(i).interleave(&step, predictions, Some(&mut member_votes));
-                    add_shares(n_classes, &member_votes, combined);
-                } else {
-                    self.members.get_mut(i).interleave(&step, predictions, None);
-                }
-            }
-            self.members.n_learnt += block.learnt.len() as u64;
-            predict_winners(n_classes, &block.step, combined, predictions);
+            let draw = |members: &Members, i: usize, weights: &mut [f64]| {
+                members.draw_weights(i, poisson, block, weights);
+            };
+            scratch.run_block(&mut self.members, block, predictions, votes, draw);
         });
     }
 

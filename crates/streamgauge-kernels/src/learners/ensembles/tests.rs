@@ -46,6 +46,8 @@ fn all(factory: &Arc<dyn Factory>) -> Vec<Box<dyn Learner>> {
         Box::new(OzaBoost::new(schema(), factory.clone(), 3, true, 1).unwrap()),
         Box::new(OneVsRest::new(schema(), factory.clone(), 1).unwrap()),
         Box::new(DriftReset::new(schema(), factory.clone(), detector, true, 1).unwrap()),
+        Box::new(ResamplingBag::new(schema(), factory.clone(), 3, Resampling::Over, 0.9, 1).unwrap()),
+        Box::new(ResamplingBag::new(schema(), factory.clone(), 3, Resampling::Under, 0.99, 1).unwrap()),
     ]
 }
 
