@@ -2,13 +2,9 @@
 
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from math import prod
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
@@ -21,6 +17,7 @@ from streamgauge.streams.files.column_roles import (
     check_distinct,
     sort_names,
 )
+from streamgauge.streams.files.numpy_arrays import StoredArray, read_array
 from streamgauge.streams.files.row_blocks import Rows, rebatch
 from streamgauge.streams.files.source import CHUNK_BYTES, Source
 from streamgauge.streams.files.text_files import prefix_errors
@@ -30,55 +27,19 @@ __all__ = ["ArchiveReader", "open_archive"]
 ARRAYS = ("x", "y", "weight", "attributes")
 
 
-@dataclass(frozen=True)
-class _Member:
-    """An array of an archive: its position, shape and type."""
-
-    source: Source
-    name: str
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    offset: int
-
-    def read_parts(self, start: int, n: int) -> Iterator[NDArray[Any]]:
-        """Yield the rows from `start` on, `n` at a time."""
-        self.source.check_unchanged()
-        row_bytes = prod(self.shape[1:]) * self.dtype.itemsize
-        with self.source.translate_errors(), _open_member(self.source, self.name) as file:
-            file.seek(self.offset + start * row_bytes)
-            for row in range(start, self.shape[0], n):
-                n_rows = min(n, self.shape[0] - row)
-                values = file.read(n_rows * row_bytes)
-                if len(values) < n_rows * row_bytes:
-                    msg = f"{self.name} ends in row {row + len(values) // max(1, row_bytes)} of {self.shape[0]}"
-                    raise EOFError(msg)
-                yield np.frombuffer(values, dtype=self.dtype).reshape(n_rows, *self.shape[1:])
-
-
-@contextmanager
-def _open_member(source: Source, name: str) -> Iterator[IO[bytes]]:
-    with zipfile.ZipFile(source.path) as archive, archive.open(name) as file:
-        yield file
-
-
-def _read_member(source: Source, name: str) -> _Member:
-    with source.translate_errors(), _open_member(source, name) as file:
-        version = npy.read_magic(file)
-        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, is_fortran, dtype = read(file)
-        offset = file.tell()
-    if is_fortran and len(shape) > 1:
-        msg = (
-            f"{source.name}: {name} is stored column by column; save np.ascontiguousarray({name.removesuffix('.npy')})"
-        )
+def _read_member(source: Source, name: str) -> StoredArray:
+    array = read_array(source, name)
+    if array.by_column:
+        stem = name.removesuffix(".npy")
+        msg = f"{source.name}: {name} is stored column by column; save np.ascontiguousarray({stem})"
         raise StreamgaugeError(msg)
-    return _Member(source=source, name=name, shape=shape, dtype=dtype, offset=offset)
+    return array
 
 
 class ArchiveReader:
     """Reader of the rows of an archive, from any row on."""
 
-    def __init__(self, source: Source, members: dict[str, _Member], columns: list[Column]) -> None:
+    def __init__(self, source: Source, members: dict[str, StoredArray], columns: list[Column]) -> None:
         self.schema: Schema = build_schema(columns)
         self.n_rows = members["y"].shape[0]
         self._source = source
@@ -143,9 +104,10 @@ def open_archive(source: Source, selection: Selection) -> ArchiveReader:
     _check_arrays(source, members)
     n_columns = members["x"].shape[1]
     attributes = [f"x{i}" for i in range(n_columns)]
-    if "attributes" in members:
-        attributes = [_as_name(name) for part in members["attributes"].read_parts(0, n_columns) for name in part]
-    classes = {_as_name(value) for part in members["y"].read_parts(0, CHUNK_BYTES) for value in np.unique(part)} - {""}
+    with source.translate_errors():  # names that are not UTF-8
+        if "attributes" in members:
+            attributes = [_as_name(name) for part in members["attributes"].read_parts(0) for name in part]
+        classes = {_as_name(value) for part in members["y"].read_parts(0) for value in np.unique(part)} - {""}
     if not classes:
         msg = f"{source.name} has no labelled rows"
         raise StreamgaugeError(msg)
@@ -157,7 +119,7 @@ def open_archive(source: Source, selection: Selection) -> ArchiveReader:
         return ArchiveReader(source, members, columns)
 
 
-def _check_arrays(source: Source, members: dict[str, _Member]) -> None:
+def _check_arrays(source: Source, members: dict[str, StoredArray]) -> None:
     x, y = members["x"], members["y"]
     expected = {"x": ("biuf", (*y.shape[:1], *x.shape[1:2])), "y": ("biuUS", x.shape[:1])}
     expected |= {"weight": ("biuf", x.shape[:1]), "attributes": ("US", x.shape[1:2])}

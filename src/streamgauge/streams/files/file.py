@@ -34,6 +34,7 @@ SUFFIXES = {
     ".svm": "libsvm",
     ".svmlight": "libsvm",
     ".npz": "npz",
+    ".npy": "npy",
 }
 _SELECTION = {"target", "weight", "keep", "drop", "drop_text"}
 OPTIONS_BY_FORMAT = {
@@ -43,6 +44,7 @@ OPTIONS_BY_FORMAT = {
     "arrow": _SELECTION | {"nominal"},
     "libsvm": set[str](),
     "npz": {"keep", "drop"},
+    "npy": _SELECTION | {"nominal"},
 }
 """The options that each format supports; others are refused rather than ignored."""
 
@@ -61,7 +63,7 @@ class _Reader(Protocol):
 
 @dataclass(frozen=True)
 class File(StreamBase):
-    r"""The rows of a file: ARFF, CSV or TSV, Parquet, Arrow IPC, libsvm or ``.npz``.
+    r"""The rows of a file: ARFF, CSV or TSV, Parquet, Arrow IPC, libsvm, ``.npz`` or ``.npy``.
 
     Text may be compressed (gzip, zip, zstd, bzip2, xz). A file is read in chunks and never held in memory. The first
     malformed value is an error that states its line and column. Class values are names, never indexes: classes "1",
@@ -92,7 +94,7 @@ class File(StreamBase):
     declared
         The schema of a CSV file: the pass that would infer it is skipped, and codes are those of the schema.
     format
-        One of ``arff csv parquet arrow libsvm npz``; None infers it from the file name, then from the content.
+        One of ``arff csv parquet arrow libsvm npz npy``; None infers it from the file name, then from the content.
 
     Examples
     --------
@@ -114,6 +116,7 @@ class File(StreamBase):
     nominal: tuple[Key, ...] = ()
     missing: tuple[str, ...] = ("?", "")
     weight: Key | None = None
+    time: Key | None = None
     keep: tuple[Key, ...] | None = None
     drop: tuple[Key, ...] = ()
     drop_text: bool = False
@@ -178,7 +181,7 @@ class File(StreamBase):
     @cached_property
     def _reader(self) -> _Reader:
         source, kind = self._source, self.kind
-        if source.compression and kind in ("parquet", "arrow", "npz"):
+        if source.compression and kind in ("parquet", "arrow", "npz", "npy"):
             msg = f"{source.name} is a {kind} file compressed with {source.compression}: decompress it first"
             raise StreamgaugeError(msg)
         return OPENERS[kind](self, source)
@@ -219,17 +222,20 @@ OPENERS: dict[str, Callable[[File, Source], _Reader]] = {
     "arrow": _open_table,
     "libsvm": lambda _, source: open_libsvm(source),
     "npz": lambda file, source: open_archive(source, file._selection),
+    "npy": _open_table,
 }
+
+
+FIRST_BYTES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"\x93NUMPY": "npy"}
 
 
 def _detect_format(source: Source) -> str:
     if source.is_npz:
         return "npz"
     start = b"".join(islice(source.read_chunks(), 1))
-    if start.startswith(b"PAR1"):
-        return "parquet"
-    if start.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
-        return "arrow"
+    binary = next((kind for magic, kind in FIRST_BYTES.items() if start.startswith(magic)), None)
+    if binary is not None:
+        return binary
     if re.match(rb"(\xef\xbb\xbf)?([ \t\r]*(%[^\n]*)?\n)*[ \t]*@(relation|attribute)\b", start, re.IGNORECASE):
         return "arff"
     if re.match(rb"([ \t\r]*(#[^\n]*)?\n)*[^\s:,;|]+([ \t]+\d+:[^\s:,;|]+)+[ \t]*(#[^\n]*)?\r?(\n|$)", start):

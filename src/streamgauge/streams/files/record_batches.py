@@ -1,4 +1,4 @@
-"""Record batches of Parquet and Arrow files, validated before anything computes with them.
+"""Record batches of Parquet, Arrow and ``.npy`` files, validated before anything computes with them.
 
 Arrow trusts the offsets, lengths and dictionary indexes that it finds in a file: computing with those of a damaged file
 may end the process. Every record batch that leaves this module has passed Arrow's full validation. Files are read, not
@@ -12,8 +12,10 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
+from streamgauge.streams.files.numpy_arrays import read_array
 from streamgauge.streams.files.source import Source
 
 __all__ = ["RecordBatches", "open_record_batches", "read_table"]
@@ -34,7 +36,7 @@ class RecordBatches(Protocol):
 
 
 def open_record_batches(source: Source, kind: str) -> RecordBatches:
-    """Open a "parquet" or "arrow" file (Arrow IPC file or stream).
+    """Open a "parquet", "arrow" (Arrow IPC file or stream) or "npy" file.
 
     Examples
     --------
@@ -46,7 +48,7 @@ def open_record_batches(source: Source, kind: str) -> RecordBatches:
     (2, [(0, {'a': [1, 2]})])
     """
     with source.translate_errors():
-        return _Parquet(source) if kind == "parquet" else _Arrow(source)
+        return {"parquet": _Parquet, "arrow": _Arrow, "npy": _Npy}[kind](source)
 
 
 def read_table(path: Path | str, columns: Sequence[str] | None = None) -> Any:  # noqa: ANN401  (pyarrow has no types)
@@ -74,13 +76,24 @@ def _find_field(source: Source, schema: Any, name: str) -> Any:  # noqa: ANN401
     return schema.field(name)
 
 
-def _check(part: Any, schema: Any) -> Any:  # noqa: ANN401
-    """Return a record batch that is safe to compute with, or raise."""
-    part.validate(full=True)
-    if part.schema.types != schema.types:
-        msg = "a record batch has other types than the file"
-        raise ValueError(msg)
-    return part
+class _Validator:
+    """Makes record batches safe to compute with: the values of a column are checked in the first pass over all rows."""
+
+    def __init__(self) -> None:
+        self._checked: set[str] = set()
+
+    def check(self, part: Any, schema: Any) -> Any:  # noqa: ANN401
+        """Return a record batch that has been checked, or raise."""
+        part.validate()
+        part.select([name for name in schema.names if name not in self._checked]).validate(full=True)
+        if part.schema.types != schema.types:
+            msg = "a record batch has other types than the file"
+            raise ValueError(msg)
+        return part
+
+    def note_checked(self, columns: Iterable[str]) -> None:
+        """Note that all rows of some columns have been checked, in a file that has not changed since."""
+        self._checked |= set(columns)
 
 
 def _check_length(row: int, n_rows: int) -> None:
@@ -91,7 +104,7 @@ def _check_length(row: int, n_rows: int) -> None:
 
 class _Parquet:
     def __init__(self, source: Source) -> None:
-        self._source = source
+        self._source, self._validator = source, _Validator()
         with self._open() as file:
             self.schema = file.schema_arrow
             self.n_rows: int = file.metadata.num_rows
@@ -115,14 +128,16 @@ class _Parquet:
             for part in file.iter_batches(
                 PARQUET_BATCH_ROWS, row_groups=groups, columns=list(columns), use_threads=False
             ):
-                yield row, _check(part, schema)
+                yield row, self._validator.check(part, schema)
                 row += part.num_rows
             _check_length(row, self.n_rows)
+        if start == 0:
+            self._validator.note_checked(columns)
 
 
 class _Arrow:
     def __init__(self, source: Source) -> None:
-        self._source = source
+        self._source, self._validator = source, _Validator()
         with self._open() as reader:
             self.schema = reader.schema
         # one column is enough to count the rows; an Arrow file then skips the others
@@ -147,9 +162,11 @@ class _Arrow:
         with self._source.translate_errors(), self._open(columns) as reader:
             for part in _iterate_batches(reader):
                 if row + part.num_rows > start:
-                    yield row, _check(part, reader.schema).select(list(columns))
+                    yield row, self._validator.check(part, reader.schema).select(list(columns))
                 row += part.num_rows
             _check_length(row, self.n_rows)
+        if start == 0:
+            self._validator.note_checked(columns)
 
 
 def _iterate_batches(reader: Any) -> Iterable[Any]:  # noqa: ANN401
@@ -157,3 +174,46 @@ def _iterate_batches(reader: Any) -> Iterable[Any]:  # noqa: ANN401
         return (reader.get_batch(i) for i in range(reader.num_record_batches))
     batches: Iterable[Any] = reader
     return batches
+
+
+class _Npy:
+    """The columns of a 2-d array of numbers, x0, x1 and so on, or the fields of a structured array."""
+
+    def __init__(self, source: Source) -> None:
+        self._array = read_array(source)
+        dtype, n_axes = self._array.dtype, len(self._array.shape)
+        if dtype.names is None and (n_axes != 2 or dtype.kind not in "biuf"):
+            msg = f"{source.name} holds an array {list(self._array.shape)} of {dtype}; a stream needs a 2-d array of "
+            msg += "numbers, whose last column is the class unless target names another, or a 1-d structured array"
+            raise StreamgaugeError(msg)
+        fields = {} if dtype.names is None else {name: dtype[name] for name in dtype.names}
+        bad = next((name for name, field in fields.items() if field.kind not in "biufUSM"), None)
+        if bad is not None or (fields and n_axes != 1):
+            msg = f"{source.name} holds a structured array {list(self._array.shape)} of {dtype}; it must be 1-d, with "
+            msg += "numbers, strings or times in its fields"
+            raise StreamgaugeError(msg)
+        self.n_rows = self._array.shape[0]
+        self._names = list(fields) if fields else [f"x{i}" for i in range(self._array.shape[1])]
+        self.schema = self._to_batch(np.empty((0, *self._array.shape[1:]), dtype), self._names).schema
+
+    def read_parts(self, columns: Sequence[str], start: int) -> Iterator[tuple[int, Any]]:
+        """Yield record batches from row `start` on."""
+        row = start
+        for block in self._array.read_parts(start, max(1, min(PARQUET_BATCH_ROWS, (1 << 24) // self._array.row_bytes))):
+            yield row, self._to_batch(block, columns)
+            row += len(block)
+
+    def _to_batch(self, block: NDArray[Any], columns: Sequence[str]) -> Any:  # noqa: ANN401
+        values = [block[name] if block.dtype.names else block[:, self._names.index(name)] for name in columns]
+        return pa.RecordBatch.from_arrays([_to_arrow(column) for column in values], list(columns))
+
+
+def _to_arrow(values: NDArray[Any]) -> Any:  # noqa: ANN401
+    """Return a column of NumPy as Arrow holds it, with null for NaN and "not a time"."""
+    kind, size = values.dtype.kind, values.dtype.itemsize
+    if kind == "M":
+        return pa.array(values.astype("M8[us]"), from_pandas=True)
+    if kind == "f":
+        return pa.array(values.astype(np.float32 if size <= 4 else np.float64), from_pandas=True)
+    values = np.ascontiguousarray(values).astype(values.dtype.newbyteorder("="))
+    return pa.array(values, pa.binary()).cast(pa.string()) if kind == "S" else pa.array(values)

@@ -102,11 +102,14 @@ def _is_null(values: Any) -> NDArray[np.bool_]:  # noqa: ANN401
 def _as_text(values: Any) -> Any:  # noqa: ANN401
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
+    if pa.types.is_floating(values.type):  # 1.0 is the name 1
+        numbers = values.cast(pa.float64())
+        values = pc.if_else(pc.is_nan(numbers), None, numbers).cast(pa.int64())
     return values.cast(pa.string())
 
 
 def open_table(source: Source, selection: Selection, kind: str) -> TableReader:
-    """Open a "parquet" or "arrow" file (Arrow IPC file or stream); one pass over its text columns finds their names."""
+    """Open a "parquet", "arrow" (file or stream) or "npy" file; one pass over its text columns finds their names."""
     table = open_record_batches(source, kind)
     with source.translate_errors(), prefix_errors(source):
         names = list(table.schema.names)
@@ -139,8 +142,8 @@ def _infer_kind(name: str, arrow_type: Any, content: str) -> Kind:  # noqa: ANN4
     if types.is_string(arrow_type) or types.is_large_string(arrow_type):
         return "nominal"
     is_whole = types.is_integer(arrow_type) or types.is_boolean(arrow_type)
-    if content == "names" and not is_whole:
-        msg = f"column {name!r} holds {arrow_type}; names must be text or integers"
+    if content == "names" and not (is_whole or types.is_floating(arrow_type)):
+        msg = f"column {name!r} holds {arrow_type}; names must be text or whole numbers"
         raise StreamgaugeError(msg)
     if content == "names":
         return "nominal"
@@ -169,6 +172,10 @@ def _survey_names(table: RecordBatches, columns: Sequence[str]) -> dict[str, set
         for column, values in zip(columns, part.columns, strict=True):
             names = names_by_column[column]
             if names is not None:
-                names.update(pc.unique(_as_text(values)).drop_null().to_pylist())
+                try:
+                    names.update(pc.unique(_as_text(values)).drop_null().to_pylist())
+                except pa.ArrowInvalid:
+                    msg = f"column {column!r} holds numbers that are not whole; names must be text or whole numbers"
+                    raise StreamgaugeError(msg) from None
                 names_by_column[column] = names if len(names) <= MAX_NAMES else None
     return names_by_column
