@@ -30,7 +30,7 @@ MAX_NAMES = 10_000
 """A column with more distinct names than this is text."""
 
 Kind = Literal["numeric", "nominal", "text"]
-Role = Literal["attribute", "class", "weight", "dropped"]
+Role = Literal["attribute", "class", "weight", "time", "dropped"]
 Key = str | int
 """A column by name or by position: 0 is the first column, -1 the last."""
 
@@ -66,6 +66,7 @@ class Selection:
 
     target: Key = -1
     weight: Key | None = None
+    time: Key | None = None
     keep: tuple[Key, ...] | None = None
     drop: tuple[Key, ...] = ()
     numeric: tuple[Key, ...] = ()
@@ -77,15 +78,22 @@ class Selection:
         dropped = _find_all("drop", self.drop, names)
         if self.keep is not None:
             dropped |= set(range(len(names))) - _find_all("keep", self.keep, names)
-        target = _find("target", self.target, names)
-        weight = None if self.weight is None else _find("weight", self.weight, names)
-        if target == weight:
-            msg = f"target and weight are the same column, {names[target]!r}"
-            raise StreamgaugeError(msg)
-        return [
-            "class" if i == target else "weight" if i == weight else "dropped" if i in dropped else "attribute"
-            for i in range(len(names))
-        ]
+        roles: list[Role] = ["dropped" if i in dropped else "attribute" for i in range(len(names))]
+        used: dict[int, str] = {}
+        by_option: tuple[tuple[str, Key | None, Role], ...] = (
+            ("target", self.target, "class"),
+            ("weight", self.weight, "weight"),
+            ("time", self.time, "time"),
+        )
+        for option, key, role in by_option:
+            if key is None:
+                continue
+            index = _find(option, key, names)
+            if index in used:
+                msg = f"{used[index]} and {option} are the same column, {names[index]!r}"
+                raise StreamgaugeError(msg)
+            roles[index], used[index] = role, option
+        return roles
 
     def resolve_contents(self, names: Sequence[str]) -> list[str]:
         """Return what each column may hold, as `_native.Survey` takes it."""
@@ -93,7 +101,13 @@ class Selection:
         if both := numeric & nominal:
             msg = f"column {names[min(both)]!r} is declared both numeric and nominal"
             raise StreamgaugeError(msg)
-        by_role = {"class": "names", "weight": "numbers", "dropped": "nothing", "attribute": "anything"}
+        by_role = {
+            "class": "names",
+            "weight": "numbers",
+            "time": "nothing",
+            "dropped": "nothing",
+            "attribute": "anything",
+        }
         return [
             "numbers" if i in numeric else "names" if i in nominal and role == "attribute" else by_role[role]
             for i, role in enumerate(self.resolve_roles(names))
