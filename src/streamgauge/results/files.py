@@ -77,6 +77,7 @@ def build_manifest(results: Results) -> dict[str, Any]:
         "complete": results.complete,
         "n_rows": results.n_rows,
         "n_folds": results.n_folds,
+        "with_times": results.times is not None,
         "learners": list(results.learners),
         "forgettings": list(results.forgettings),
         "measures": list(results.measures),
@@ -229,12 +230,12 @@ def _read_results(folder: Path, manifest: dict[str, Any]) -> Results:
     learners, forgettings, measures = (tuple(manifest[axis]) for axis in ("learners", "forgettings", "measures"))
     classes = tuple(manifest.get("classes") or ())
     shape = (-1, len(learners), manifest["n_folds"], len(forgettings), len(measures))
-    table = _read_table(folder / "readings.parquet", ["row", "time", "value"])
-    times = table.get("time")
+    with_times = bool(manifest.get("with_times"))
+    table = _read_table(folder / "readings.parquet", ["row", *(["time"] if with_times else []), "value"])
     return Results(
         rows=table["row"].reshape(shape)[:, 0, 0, 0, 0],
         values=table["value"].reshape(shape),
-        times=None if times is None else times.reshape(shape)[:, 0, 0, 0, 0],
+        times=table["time"].reshape(shape)[:, 0, 0, 0, 0] if with_times else None,
         learners=learners,
         forgettings=forgettings,
         measures=measures,
@@ -256,10 +257,11 @@ def _read_results(folder: Path, manifest: dict[str, Any]) -> Results:
 
 def _read_table(path: Path, columns: list[str] | None = None) -> dict[str, NDArray[Any]]:
     """Read columns of numbers without pyarrow's conversion, which would import pandas and take half a second."""
-    from pyarrow import parquet, types  # noqa: PLC0415  (slow to import)
+    from pyarrow import types  # noqa: PLC0415  (slow to import)
 
-    with parquet.ParquetFile(path) as file:
-        table = file.read(columns)
+    from streamgauge.streams.files.record_batches import read_table  # noqa: PLC0415
+
+    table = read_table(path, columns)
     numbers = {
         field.name: table[field.name].combine_chunks() for field in table.schema if types.is_primitive(field.type)
     }
