@@ -19,7 +19,7 @@ from streamgauge._engine.planner import RowSourceSpec
 from streamgauge._engine.schedule import Score, check_score
 from streamgauge._engine.signals import catch_stop_signals
 from streamgauge._engine.source import RowSource, default_batch_size
-from streamgauge._foreign import adopt_scheme, adopt_stream, is_stream, is_trained, needs_times, needs_votes
+from streamgauge._foreign import adopt_scheme, adopt_stream, is_trained, needs_times, needs_votes
 from streamgauge._format.progress_bar import progress_bar
 from streamgauge._format.text import to_text
 from streamgauge.backends import Auto
@@ -28,6 +28,7 @@ from streamgauge.errors import EndlessStreamError, FailureWarning, StreamgaugeEr
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.labelling import AllLabels
 from streamgauge.learners.adapters import name_learners
+from streamgauge.learners.refitted import plan_fits
 from streamgauge.measures import check_forgettings, describe_measure, find_measures
 from streamgauge.names import require_object
 from streamgauge.protocols import Forgetting, Labelling, LiveStreamBase, Measure, Recorder, Scheme, Stream, StreamBase
@@ -40,6 +41,7 @@ from streamgauge.significance.live import LiveTest
 from streamgauge.significance.requests import PlannedRun, check_tests
 from streamgauge.streams import as_stream, drifts_of
 from streamgauge.streams.base import min_limit
+from streamgauge.streams.files.column_roles import Key
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -75,7 +77,14 @@ class Evaluation:
         stream: object,
         learners: object,
         *,
-        target: str | None = None,
+        target: Key | None = None,
+        weight: Key | None = None,
+        time: Key | None = None,
+        time_format: str | None = None,
+        keep: Sequence[Key] | None = None,
+        drop: Sequence[Key] = (),
+        numeric: Sequence[Key] = (),
+        nominal: Sequence[Key] = (),
         scheme: Scheme = Prequential(),
         labelling: Labelling = AllLabels(),
         score: Score = "first",
@@ -109,8 +118,18 @@ class Evaluation:
         parts = {"stream": stream, "scheme": scheme, "labelling": labelling, "forgetting": forgetting}
         for kind, part in parts.items():
             require_object(kind, part)
-        self.stream: Stream = stream if is_stream(stream) and target is None else as_stream(stream, target=target)
-        self.specs = name_learners(learners)
+        self.stream: Stream = as_stream(
+            stream,
+            target=target,
+            weight=weight,
+            time=time,
+            time_format=time_format,
+            keep=keep,
+            drop=drop,
+            numeric=numeric,
+            nominal=nominal,
+        )
+        self.specs, self._learner_notes = plan_fits(name_learners(learners), scheme)
         check_score(score)
         self.scheme, self.labelling, self.score, self.backend, self.seed = scheme, labelling, score, backend, seed
         self.score_unlabelled_start = score_unlabelled_start
@@ -500,7 +519,14 @@ def evaluate(  # noqa: PLR0913
     stream: object,
     learners: object,
     *,
-    target: str | None = None,
+    target: Key | None = None,
+    weight: Key | None = None,
+    time: Key | None = None,
+    time_format: str | None = None,
+    keep: Sequence[Key] | None = None,
+    drop: Sequence[Key] = (),
+    numeric: Sequence[Key] = (),
+    nominal: Sequence[Key] = (),
     scheme: Scheme = Prequential(),
     labelling: Labelling = AllLabels(),
     score: Score = "first",
@@ -545,11 +571,15 @@ def evaluate(  # noqa: PLR0913
     Parameters
     ----------
     stream
-        A stream, a pair of arrays (x, y), or a table of pandas, polars or Arrow with `target`.
+        A stream, a pair of arrays (x, y), or a table of pandas, polars or Arrow, or a dictionary of columns, with
+        `target`.
     learners
         A learner, a list, or a dictionary of learners by name; those of other libraries are recognised.
     target
-        The name of the column with the labels, if the stream is a table.
+        The name of the column with the labels, if the stream is a table; those of a file are options of `File`.
+    weight, time, time_format, keep, drop, numeric, nominal
+        Other columns of a table, with the same meaning as for `File`: those that hold the weight and the time of a row,
+        how times are written, the attributes to keep or to drop, and columns to read as numbers or as names.
     scheme
         Which rows are tested and learnt in which fold.
     labelling
@@ -624,6 +654,13 @@ def evaluate(  # noqa: PLR0913
         stream,
         learners,
         target=target,
+        weight=weight,
+        time=time,
+        time_format=time_format,
+        keep=keep,
+        drop=drop,
+        numeric=numeric,
+        nominal=nominal,
         scheme=scheme,
         labelling=labelling,
         score=score,

@@ -1,6 +1,6 @@
 """Streams over rows in memory: NumPy arrays and DataFrames."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
@@ -10,12 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge._foreign import is_frame, is_stream
-from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
+from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import Stream, StreamBase
 from streamgauge.records import Attribute, Batch, Schema
 from streamgauge.streams.base import split_rows
 from streamgauge.streams.batching import slice_batch
+from streamgauge.streams.column_rules import check_target
 from streamgauge.streams.columns import Column, read_columns
+from streamgauge.streams.files import File
+from streamgauge.streams.files.column_roles import Key, Selection
+from streamgauge.streams.frames import AttributeValues, read_attributes, read_declared
 
 __all__ = ["ArrayStream", "as_stream", "in_memory", "take"]
 
@@ -27,15 +31,20 @@ class ArrayStream(StreamBase):
     """A stream over rows in memory.
 
     Strings, categories and booleans become codes of nominal attributes; labels become class codes. Categories keep
-    their order, other values are sorted. NaN and None mean a missing value or an unknown label. Arrays that already
-    have the right type are not copied and must not be modified afterwards.
+    their order, other values are sorted. NaN, None and the strings "" and "?" mean a missing value or an unknown label.
+    Booleans are named "false" and "true", whole numbers without a decimal point. Arrays that already have the right
+    type are not copied and must not be modified afterwards.
+
+    In a DataFrame or a dictionary, columns are read as those of a `File`: text that differs in nearly every row is left
+    out, and a single column of times that never decrease is the time of the rows. `notes` states both.
 
     Parameters
     ----------
     x
         Values: an array [n, d], a DataFrame (pandas, polars or pyarrow), or a dictionary of columns.
     y
-        Labels, one per row: strings, categories, booleans or whole numbers.
+        Labels, one per row: strings, categories, booleans or numbers. More than 50 different numbers are refused, since
+        regression may be meant, unless a schema names the classes.
     schema
         Schema of the rows; None to infer it from the values. With a schema, the columns of a DataFrame are looked up
         by name and hold the names of nominal values, while an array holds their codes. A label is the name of a class;
@@ -43,7 +52,8 @@ class ArrayStream(StreamBase):
     weight
         Instance weights; None for 1 everywhere.
     time
-        Arrival time of each row, in seconds or as dates and times; None if the rows have none.
+        Arrival time of each row, in seconds since 1970 or as dates and times; it may not decrease. None if the rows
+        have none, or to recognise it in a DataFrame.
     name
         Name of the stream.
 
@@ -67,32 +77,40 @@ class ArrayStream(StreamBase):
         time: object = None,
         name: str | None = None,
     ) -> None:
-        values, attributes = _read_values(x, schema)
-        labels, classes = Column.from_values("y", y).to_codes(schema.classes if schema else None)
-        if not classes:
-            msg = "no row has a label: pass a schema to declare the classes"
-            raise StreamgaugeError(msg)
-        weights = None if weight is None else Column.from_values("weight", weight).to_numbers()
-        times = None if time is None else Column.from_values("time", time).to_seconds()
-        for argument, column in (("y", labels), ("weight", weights), ("time", times)):
-            if column is not None and len(column) != len(values):
-                msg = f"{argument} has {len(column)} values, but x has {len(values)} rows"
-                raise StreamgaugeError(msg)
-        rows = Batch(start=0, x=values, y=labels, weight=weights, time=times)
-        self._set_rows(schema or Schema(attributes, classes), rows, name)
+        read = _read_values(x, schema, recognise_time=time is None)
+        times = read.time if time is None else Column.from_values("time", time).to_times()
+        self._set_columns(read, times, Column.from_values("y", y), weight=weight, schema=schema, name=name)
 
     @classmethod
-    def from_frame(
+    def from_frame(  # noqa: PLR0913
         cls,
         frame: object,
-        target: str,
+        target: Key,
         *,
         schema: Schema | None = None,
-        weight: str | None = None,
-        time: str | None = None,
+        weight: Key | None = None,
+        time: Key | None = None,
+        time_format: str | None = None,
+        keep: Sequence[Key] | None = None,
+        drop: Sequence[Key] = (),
+        numeric: Sequence[Key] = (),
+        nominal: Sequence[Key] = (),
         name: str | None = None,
     ) -> "ArrayStream":
-        """Build a stream from a DataFrame with a label column and optional weight and time columns.
+        """Build a stream from a DataFrame, or a dictionary of columns, as `File` does from a file.
+
+        Parameters
+        ----------
+        frame
+            A DataFrame of pandas, polars or pyarrow, or a dictionary of columns.
+        target
+            The column of the class.
+        schema
+            Schema of the rows; None to infer it.
+        weight, time, time_format, keep, drop, numeric, nominal
+            As for `File`; columns are named, or counted from 0.
+        name
+            Name of the stream.
 
         Examples
         --------
@@ -101,15 +119,56 @@ class ArrayStream(StreamBase):
         >>> ArrayStream.from_frame(frame, "move").schema.attributes[0]
         Attribute(name='day', values=('mo', 'tu'), missing=False)
         """
-        columns = read_columns(frame)
-        special: dict[str | None, Column] = {}
-        for column in (target, weight, time):
-            if column is not None:
-                _require_column(column, columns)
-                special[column] = columns.pop(column)
-        return cls(
-            columns, special[target], schema=schema, weight=special.get(weight), time=special.get(time), name=name
+        options = {"keep": keep, "drop": drop, "numeric": numeric, "nominal": nominal}
+        keys = {option: None if value is None else list_keys(value) for option, value in options.items()}
+        columns = _read_table(frame)
+        selection = Selection(target=target, weight=weight, time=time, **keys)  # type: ignore[arg-type]
+        roles = dict(zip(columns, selection.resolve_roles(list(columns)), strict=True))
+        special = {role: columns[column] for column, role in roles.items() if role not in ("attribute", "dropped")}
+        if time_format is not None and time is None:
+            msg = f"time_format={time_format!r} needs the column that it describes: set time=..."
+            raise StreamgaugeError(msg)
+        contents = dict(zip(columns, selection.resolve_contents(list(columns)), strict=True))
+        used = {column: columns[column] for column, role in roles.items() if role == "attribute"}
+        time_name = special["time"].name if "time" in special else None
+        read = read_attributes(used, contents, time=time_name) if schema is None else read_declared(used, schema)
+        if not read.attributes:
+            msg = "there is no attribute besides the class"
+            raise StreamgaugeError("; ".join([msg, *read.notes]))
+        times = special["time"].to_times(time_format) if "time" in special else read.time
+        stream = cls.__new__(cls)
+        declared = special["class"].name in {_name_column(key, columns) for key in keys["nominal"] or ()}
+        stream._set_columns(
+            read, times, special["class"], weight=special.get("weight"), schema=schema, name=name, declared=declared
         )
+        return stream
+
+    def _set_columns(
+        self,
+        read: AttributeValues,
+        times: Values | None,
+        y: Column,
+        *,
+        weight: object,
+        schema: Schema | None,
+        name: str | None,
+        declared: bool = False,
+    ) -> None:
+        """Set the rows from columns, after checks that need all of them."""
+        labels, classes = y.to_codes(schema.classes if schema else None)
+        if not classes:
+            msg = "no row has a label: pass a schema to declare the classes"
+            raise StreamgaugeError(msg)
+        if schema is None:
+            check_target(y.name, classes, declared=declared or y.is_nominal)
+        weights = None if weight is None else Column.from_values("weight", weight).to_numbers()
+        for argument, column in ((y.name, labels), ("weight", weights), ("time", times)):
+            if column is not None and len(column) != len(read.values):
+                msg = f"{argument} has {len(column)} values, but x has {len(read.values)} rows"
+                raise StreamgaugeError(msg)
+        rows = Batch(start=0, x=read.values, y=labels, weight=weights, time=times)
+        self._set_rows(schema or Schema(read.attributes, classes), rows, name)
+        self._notes = read.notes
 
     @classmethod
     def from_batch(cls, batch: Batch, schema: Schema, *, name: str | None = None) -> "ArrayStream":
@@ -136,6 +195,7 @@ class ArrayStream(StreamBase):
             time=None if rows.time is None else _freeze(rows.time),
         )
         self._schema, self.name = schema, name
+        self._notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         shape = f"{self.n_rows} rows, {self.schema.n_attributes} attributes, {self.schema.n_classes} classes"
@@ -150,6 +210,11 @@ class ArrayStream(StreamBase):
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self._rows)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was recognised or left out, a sentence each."""
+        return self._notes
 
     @property
     def has_times(self) -> bool:
@@ -186,29 +251,50 @@ def _freeze(column: NDArray[T]) -> NDArray[T]:
     return view
 
 
-def _require_column(name: str, columns: dict[str, Column]) -> None:
-    if name not in columns:
-        error = unknown_name("column", name, columns)
-        raise error
+def list_keys(keys: Key | Sequence[Key]) -> tuple[Key, ...]:
+    """Return an option that selects columns as a tuple, also if it is one column.
+
+    Examples
+    --------
+    >>> list_keys("day"), list_keys(["day", 2])
+    (('day',), ('day', 2))
+    """
+    return (keys,) if isinstance(keys, str | int) else tuple(keys)
 
 
-def _read_values(x: object, schema: Schema | None) -> tuple[Values, tuple[Attribute, ...]]:
-    """Return the values of rows as numbers and codes, and their attributes."""
-    if is_frame(x):
-        return _stack_columns(read_columns(x), schema)
+def _name_column(key: Key, columns: Mapping[str, Column]) -> str:
+    return key if isinstance(key, str) else list(columns)[key]
+
+
+def _read_table(x: object) -> dict[str, Column]:
+    """Return the columns of a DataFrame or of a dictionary."""
     if isinstance(x, dict):
-        columns = {str(name): Column.from_values(str(name), values) for name, values in x.items()}
-        return _stack_columns(columns, schema)
+        return {str(name): Column.from_values(str(name), values) for name, values in x.items()}
+    return read_columns(x)
+
+
+def _read_values(x: object, schema: Schema | None, *, recognise_time: bool) -> AttributeValues:
+    """Return the values of rows as numbers and codes, and their attributes."""
+    if is_frame(x) or isinstance(x, dict):
+        columns = _read_table(x)
+        if schema is not None:
+            return read_declared(columns, schema)
+        read = read_attributes(columns, time=None if recognise_time else "")
+        if not read.attributes:
+            raise StreamgaugeError("; ".join(["x has no attribute", *read.notes]))
+        return read
     array = _as_matrix(x)
     if schema is not None and array.shape[1] != schema.n_attributes:
         msg = f"x has {array.shape[1]} columns, but the schema has {schema.n_attributes} attributes"
         raise StreamgaugeError(msg)
     names = [a.name for a in schema.attributes] if schema else [f"a{j + 1}" for j in range(array.shape[1])]
     if array.dtype.kind not in "iuf":
-        return _stack_columns({name: Column.from_values(name, array[:, j]) for j, name in enumerate(names)}, schema)
+        columns = {name: Column.from_values(name, array[:, j]) for j, name in enumerate(names)}
+        return read_attributes(columns) if schema is None else read_declared(columns, schema)
     values = np.ascontiguousarray(array, dtype=np.float64)
     missing = np.logical_or.reduce(np.isnan(values), axis=0)
-    return values, tuple(Attribute(name, None, bool(any_nan)) for name, any_nan in zip(names, missing, strict=True))
+    attributes = tuple(Attribute(name, None, bool(nan)) for name, nan in zip(names, missing, strict=True))
+    return AttributeValues(values, attributes)
 
 
 def _as_matrix(x: object) -> NDArray[Any]:
@@ -223,34 +309,6 @@ def _as_matrix(x: object) -> NDArray[Any]:
         msg = f"x has shape {array.shape}; it needs one row per instance and one column per attribute"
         raise StreamgaugeError(msg)
     return array
-
-
-def _stack_columns(columns: dict[str, Column], schema: Schema | None) -> tuple[Values, tuple[Attribute, ...]]:
-    if schema is None:
-        parsed = [_read_column(column, None) for column in columns.values()]
-    else:
-        for attribute in schema.attributes:
-            _require_column(attribute.name, columns)
-        parsed = [_read_column(columns[attribute.name], attribute) for attribute in schema.attributes]
-    lengths = {attribute.name: len(values) for values, attribute in parsed}
-    if len(set(lengths.values())) > 1:
-        msg = f"the columns differ in length: {', '.join(f'{name} has {n}' for name, n in lengths.items())}"
-        raise StreamgaugeError(msg)
-    values = np.empty((max(lengths.values(), default=0), len(parsed)))
-    for j, (column, _) in enumerate(parsed):
-        values[:, j] = column
-    return values, tuple(attribute for _, attribute in parsed)
-
-
-def _read_column(column: Column, attribute: Attribute | None) -> tuple[Values, Attribute]:
-    """Return the values of a column and its attribute: the given one, else the inferred one."""
-    names = None
-    if attribute.is_nominal if attribute else column.is_nominal:
-        codes, names = column.to_codes(attribute.values if attribute else None)
-        values = np.where(codes < 0, np.nan, codes)
-    else:
-        values = column.to_numbers()
-    return values, attribute or Attribute(column.name, names, missing=bool(np.isnan(values).any()))
 
 
 def _check_rows(schema: Schema, rows: Batch) -> None:
@@ -270,28 +328,85 @@ def _check_rows(schema: Schema, rows: Batch) -> None:
     schema.check(rows)
 
 
-def as_stream(thing: object, *, target: str | None = None) -> Stream:
-    """Convert a pair ``(x, y)``, or a DataFrame with a `target` column, to a stream; a stream is returned unchanged.
+def as_stream(  # noqa: PLR0913
+    thing: object,
+    *,
+    target: Key | None = None,
+    weight: Key | None = None,
+    time: Key | None = None,
+    time_format: str | None = None,
+    keep: Sequence[Key] | None = None,
+    drop: Sequence[Key] = (),
+    numeric: Sequence[Key] = (),
+    nominal: Sequence[Key] = (),
+) -> Stream:
+    """Convert a DataFrame with a `target` column, or a pair ``(x, y)``, to a stream; a stream is returned unchanged.
+
+    Parameters
+    ----------
+    thing
+        A DataFrame of pandas, polars or pyarrow, a dictionary of columns, a pair (x, y), or a stream.
+    target
+        The column of the class; for a DataFrame alone.
+    weight, time, time_format, keep, drop, numeric, nominal
+        As for `File`, if `thing` has named columns.
 
     Examples
     --------
     >>> as_stream(([[1.0], [2.0]], ["a", "b"]))
     ArrayStream(arrays: 2 rows, 1 attributes, 2 classes)
+    >>> stream = as_stream({"price": [1.5, 2.5], "day": ["2024-01-01", "2024-01-02"], "move": [0, 1]}, target="move")
+    >>> stream.schema.attributes, stream.has_times
+    ((Attribute(name='price', values=None, missing=False),), True)
     """
-    if target is not None:
-        if is_stream(thing) or not (is_frame(thing) or isinstance(thing, dict)):
-            msg = f"target={target!r} names a column of a DataFrame, but {type(thing).__name__!r} is not a DataFrame"
-            raise StreamgaugeError(msg)
-        return ArrayStream.from_frame(thing, target)
+    options: dict[str, Any] = {
+        "target": target,
+        "weight": weight,
+        "time": time,
+        "time_format": time_format,
+        "keep": keep,
+        "drop": drop,
+        "numeric": numeric,
+        "nominal": nominal,
+    }
+    given = {option: value for option, value in options.items() if value is not None and value != ()}
     if isinstance(thing, tuple) and len(thing) == 2:
-        return ArrayStream(*thing)
+        x, y = thing
+        if not given:
+            return ArrayStream(x, y)
+        if is_frame(x) or isinstance(x, dict):
+            return ArrayStream.from_frame(*_join_target(x, y, given), **given)
+    elif is_frame(thing) or isinstance(thing, dict):
+        if target is None:
+            msg = f"a DataFrame needs the name of its label column: target=..., one of {', '.join(_read_table(thing))}"
+            raise StreamgaugeError(msg)
+        return ArrayStream.from_frame(thing, **given)
+    if given:
+        raise _refuse_options(given, thing)
     if is_stream(thing):
         return thing
-    if is_frame(thing):
-        msg = "a DataFrame needs the name of its label column: target=..."
-        raise StreamgaugeError(msg)
-    msg = f"{type(thing).__name__!r} is not a stream; pass a stream, (x, y), or a DataFrame with target=..."
+    hint = "; collect it first: frame.collect()" if type(thing).__name__ == "LazyFrame" else ""
+    msg = f"{type(thing).__name__!r} is not a stream; pass a stream, (x, y), or a DataFrame with target=...{hint}"
     raise StreamgaugeError(msg)
+
+
+def _join_target(x: object, y: object, given: dict[str, Any]) -> tuple[dict[str, Column], str]:
+    """Return the columns of a table with that of its labels, and the name of that column."""
+    if "target" in given:
+        msg = f"target={given['target']!r} names a column of a DataFrame, but the labels are given as y"
+        raise StreamgaugeError(msg)
+    columns, name = _read_table(x), "y"
+    while name in columns:
+        name += "_"
+    return columns | {name: Column.from_values(name, y)}, name
+
+
+def _refuse_options(given: dict[str, Any], thing: object) -> StreamgaugeError:
+    option, value = next(iter(given.items()))
+    text = f"{option}={value!r} selects columns of a DataFrame, but {type(thing).__name__!r} is not a DataFrame"
+    if isinstance(thing, File):
+        text = f"{option}={value!r} belongs to the file: File({str(thing.path)!r}, {option}={value!r})"
+    return StreamgaugeError(text)
 
 
 def take(stream: Stream, n: int, start: int = 0) -> Batch:

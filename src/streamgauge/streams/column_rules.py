@@ -21,6 +21,7 @@ __all__ = [
     "find_decrease",
     "is_free_text",
     "merge_spellings",
+    "name_number",
     "refuse_decrease",
     "sort_names",
 ]
@@ -139,13 +140,20 @@ def merge_spellings(names: Sequence[str]) -> list[str]:
     (['1', '0', '1', '2.5'], ['true', 'false'], ['1.0', 'a'])
     """
     if all(map(_native.is_number, names)):
-        return [_name_number(float(name)) for name in names]
+        return [name_number(float(name)) for name in names]
     if {name.lower() for name in names} <= {"true", "false"}:
         return [name.lower() for name in names]
     return list(names)
 
 
-def _name_number(number: float) -> str:
+def name_number(number: float) -> str:
+    """Return the name of a class that is a number: a whole number without a decimal point.
+
+    Examples
+    --------
+    >>> name_number(1.0), name_number(2.5)
+    ('1', '2.5')
+    """
     return str(int(number)) if number.is_integer() else repr(number)
 
 
@@ -227,15 +235,16 @@ def find_decrease(times: NDArray[np.float64], before: float = -np.inf) -> int | 
     return int(decreases[0]) if len(decreases) else None
 
 
-def refuse_decrease(where: str, name: str, time: float, before: float) -> StreamgaugeError:
-    """Return the error for a row that is earlier than the one before it.
+def refuse_decrease(where: int | str, name: str, time: float, before: float) -> StreamgaugeError:
+    """Return the error for a row that is earlier than the one before it; a number counts rows from 0.
 
     Examples
     --------
-    >>> print(refuse_decrease("row 7", "sent", 0.0, 86_400.0))
+    >>> print(refuse_decrease(7, "sent", 0.0, 86_400.0))
     row 7: the time in 'sent', 1970-01-01T00:00:00Z, is before that of the row above, 1970-01-02T00:00:00Z: sort the \
 rows by it, or leave it out with drop=('sent',) (--drop sent)
     """
+    where = f"row {where}" if isinstance(where, int) else where
     earlier, later = _native.format_time(time), _native.format_time(before)
     return StreamgaugeError(
         f"{where}: the time in {name!r}, {earlier}, is before that of the row above, {later}: sort the rows by it, or"

@@ -10,13 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge import _native
 from streamgauge._foreign import is_series
 from streamgauge._optional import LazyModule
 from streamgauge.errors import StreamgaugeError
+from streamgauge.streams.column_rules import find_decrease, name_number, refuse_decrease
 
 __all__ = ["Column", "read_columns"]
 
 pa = LazyModule("pyarrow")
+pc = LazyModule("pyarrow.compute")
+
+_TIME_UNITS = {"ms": "ms", "us": "us", "ns": "ns"}
+MISSING = ("", "?")
+"""Strings that stand for a missing value, as in files."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,8 @@ class Column:
         if is_series(values):
             column = next(iter(read_columns(values.to_frame()).values()))
             return replace(column, name=name)
+        if isinstance(values, np.ndarray) and values.dtype.kind == "M":
+            values = values.astype(f"datetime64[{_TIME_UNITS.get(np.datetime_data(values.dtype)[0], 's')}]")
         try:
             return cls(name, pa.chunked_array([pa.array(values, from_pandas=True)]))
         except (pa.ArrowException, TypeError, ValueError) as error:
@@ -64,27 +73,116 @@ class Column:
     def is_nominal(self) -> bool:
         """Whether it holds strings, categories or booleans rather than numbers."""
         kind = self.values.type
-        return bool(pa.types.is_dictionary(kind) or pa.types.is_boolean(kind) or _is_text(kind))
+        return bool(pa.types.is_dictionary(kind) or pa.types.is_boolean(kind) or self.is_text)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it holds strings, but not as categories."""
+        return _is_text(self.values.type)
+
+    @property
+    def n_missing(self) -> int:
+        """The number of missing values."""
+        if self.is_text:
+            return int(self._as_discrete().null_count)
+        is_float = pa.types.is_floating(self.values.type)
+        return int(np.count_nonzero(np.isnan(self.to_numbers()))) if is_float else int(self.values.null_count)
 
     def to_numbers(self) -> NDArray[np.float64]:
         """Return the values as floats; NaN means missing."""
         kind = self.values.type
         is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
         if not (is_number or pa.types.is_boolean(kind) or pa.types.is_null(kind)):
-            is_time = pa.types.is_temporal(kind)
-            hint = ": convert it to seconds or drop the column" if is_time else ""
+            hint = f": convert it to seconds, or drop=({self.name!r},)" if pa.types.is_temporal(kind) else ""
             msg = f"column {self.name!r} has type {kind}, but numbers are needed{hint}"
             raise StreamgaugeError(msg)
         numbers: NDArray[np.float64] = self.values.cast(pa.float64(), safe=False).to_numpy()
         return numbers
 
-    def to_seconds(self) -> NDArray[np.float64]:
-        """Return times in seconds: numbers unchanged, dates and times since 1970."""
+    def parse_numbers(self) -> NDArray[np.float64]:
+        """Return the values as floats, also those of strings: numbers, or times in seconds."""
+        times = self.find_times()
+        if times is not None:
+            return times
+        if not self.is_text:
+            return self.to_numbers()
+        texts = self._as_discrete().to_pylist()
+        bad = next((i for i, text in enumerate(texts) if text is not None and not _native.is_number(text)), None)
+        if bad is not None:
+            msg = f"row {bad} of {self.name!r}: {texts[bad]!r} is neither a number nor a time"
+            raise StreamgaugeError(msg)
+        return np.array([np.nan if text is None else float(text) for text in texts])
+
+    def find_times(self) -> NDArray[np.float64] | None:
+        """Return the times of a column of dates and times, or of strings in ISO 8601; None for another column."""
         kind = self.values.type
         if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-            microseconds = self.values.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
-            return Column(self.name, microseconds).to_numbers() / 1e6
-        return self.to_numbers()
+            return self._count_seconds()
+        if not self.is_text:
+            return None
+        texts = self._as_discrete()
+        first = next((text for text in texts.drop_null()[:1].to_pylist()), None)
+        if first is None or not _native.is_time(first):
+            return None
+        times, _, fault = _native.parse_times(texts.to_pylist(), None)
+        return times if fault is None else None
+
+    def to_times(self, time_format: str | None = None) -> NDArray[np.float64]:
+        """Return times in seconds since 1970-01-01 UTC, one for every row, that never decrease.
+
+        Parameters
+        ----------
+        time_format
+            How strings and numbers are written: see `streamgauge.streams.File`.
+        """
+        kind = self.values.type
+        if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+            times = self._count_seconds()
+        elif self.is_text or (time_format is not None and "%" in time_format):
+            times = self._parse_times(self._as_discrete().cast(pa.string()).to_pylist(), time_format)
+        else:
+            times = self._scale_times(time_format)
+        missing = ~np.isfinite(times)
+        if missing.any():
+            msg = f"row {int(np.argmax(missing))}: the time in {self.name!r} is missing or infinite"
+            raise StreamgaugeError(msg)
+        row = find_decrease(times)
+        if row is not None:
+            raise refuse_decrease(row, self.name, times[row], times[row - 1])
+        return times
+
+    def _parse_times(self, texts: list[str | None], time_format: str | None) -> NDArray[np.float64]:
+        try:
+            times, _, fault = _native.parse_times(texts, time_format)
+        except ValueError as error:  # of the format
+            raise StreamgaugeError(str(error)) from None
+        if fault is not None:
+            msg = f"row {fault[0]} of {self.name!r}: {fault[1]}"
+            raise StreamgaugeError(msg)
+        return times
+
+    def _scale_times(self, unit: str | None) -> NDArray[np.float64]:
+        """Return the times of numbers: those of a unit since 1970, or of seconds if they may be seconds."""
+        numbers = self.to_numbers()
+        if pa.types.is_integer(self.values.type) and unit in _PER_SECOND:
+            return _divide(self.values, _PER_SECOND[unit])
+        # The first and the largest number show whether a unit other than seconds is likely.
+        checked = {int(np.nanargmax(np.abs(numbers))), 0} if np.isfinite(numbers).any() else set()
+        for row in sorted(checked):
+            text = None if np.isnan(numbers[row]) else repr(float(numbers[row])).removesuffix(".0")
+            _, _, fault = _native.parse_times([text], unit)
+            if fault is not None:
+                msg = f"row {row} of {self.name!r}: {fault[1]}"
+                raise StreamgaugeError(msg)
+        return numbers / _PER_SECOND.get(unit or "s", 1)
+
+    def _count_seconds(self) -> NDArray[np.float64]:
+        kind = self.values.type
+        if pa.types.is_date(kind):
+            values, unit = self.values.cast(pa.timestamp("s")), "s"
+        else:
+            values, unit = self.values, kind.unit
+        return _divide(values.cast(pa.int64()), _PER_SECOND[unit])
 
     def to_codes(self, names: Sequence[str] | None = None) -> tuple[NDArray[np.int32], tuple[str, ...]]:
         """Return a code per row, -1 for a missing value, and the names of the codes.
@@ -93,7 +191,7 @@ class Column:
         among them; a whole number is then a code unless one of the names is a whole number.
         """
         positions, values = self._encode()
-        texts = [str(value) for value in values]
+        texts = [_name(value) for value in values]
         if names is None:
             return positions, tuple(texts)
         if all(isinstance(value, int) and not isinstance(value, bool) for value in values) and not any(
@@ -101,12 +199,18 @@ class Column:
         ):
             texts = [names[value] if 0 <= value < len(names) else str(value) for value in values]
         code_of = {name: code for code, name in enumerate(names)}
+        if values and all(isinstance(value, bool) for value in values):
+            code_of = {name.lower(): code for name, code in code_of.items()} | code_of
         codes = np.array([*(code_of.get(text, -2) for text in texts), -1], dtype=np.int32)[positions]
         if (codes == -2).any():
             row = int(np.argmax(codes == -2))
             msg = f"row {row} of {self.name!r}: {texts[positions[row]]!r} is not one of {', '.join(names)}"
             raise StreamgaugeError(msg)
         return codes, tuple(names)
+
+    def count_names(self) -> int:
+        """Return the number of distinct values that are not missing."""
+        return len(self._as_discrete().drop_null().unique())
 
     def _encode(self) -> tuple[NDArray[np.int32], list[Any]]:
         """Return per row the index of its value in the list of distinct values, -1 if missing, and that list."""
@@ -121,31 +225,57 @@ class Column:
             [np.empty(0), *(chunk.indices.cast(pa.int64()).fill_null(-1).to_numpy() for chunk in chunks)]
         )
         if not in_order:
-            order = sorted(range(len(distinct)), key=lambda i: distinct[i])
+            order = _sort(distinct)
             ranks = np.append(np.argsort(order), -1)
             return ranks[positions.astype(np.int64)].astype(np.int32), [distinct[i] for i in order]
         return positions.astype(np.int32), distinct
 
     def _as_discrete(self) -> Any:  # noqa: ANN401
-        """Return the values in a type with a finite number of values: integers for floats, strings for other text."""
+        """Return values that can be told apart: integers for whole floats, strings without those that mean missing."""
         kind = self.values.type
         if _is_text(kind):
-            return self.values.cast(pa.large_string())
+            texts = self.values.cast(pa.large_string())
+            return pc.if_else(pc.is_in(texts, value_set=pa.array(MISSING, pa.large_string())), None, texts)
         if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
             numbers = self.to_numbers()
             present = ~np.isnan(numbers)
-            fractional = present & ((numbers != np.round(numbers)) | np.isinf(numbers))
-            if fractional.any():
-                row = int(np.argmax(fractional))
-                msg = f"row {row} of {self.name!r}: {numbers[row]} is not a whole number, a string or a boolean"
+            if np.isinf(numbers).any():
+                row = int(np.argmax(np.isinf(numbers)))
+                msg = f"row {row} of {self.name!r}: {numbers[row]} is not a finite number, a string or a boolean"
                 raise StreamgaugeError(msg)
-            whole = pa.array(np.where(present, numbers, 0.0).astype(np.int64), mask=~present)
-            return pa.chunked_array([whole])
+            fractional = (present & (numbers != np.round(numbers))).any()
+            known = np.where(present, numbers, 0.0)
+            return pa.chunked_array([pa.array(known if fractional else known.astype(np.int64), mask=~present)])
         checks = (pa.types.is_integer, pa.types.is_boolean, pa.types.is_dictionary, pa.types.is_null)
         if any(is_kind(kind) for is_kind in checks):
             return self.values
-        msg = f"column {self.name!r} has type {kind}; it needs strings, categories or whole numbers"
+        msg = f"column {self.name!r} has type {kind}; it needs strings, categories or numbers"
         raise StreamgaugeError(msg)
+
+
+_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+
+
+def _divide(values: Any, per_second: int) -> NDArray[np.float64]:  # noqa: ANN401
+    """Return whole numbers of a unit in seconds, as the parser of strings adds whole seconds and their fraction."""
+    counts = values.cast(pa.int64())
+    missing = counts.is_null().to_numpy()
+    whole, rest = np.divmod(counts.fill_null(0).to_numpy(), per_second)
+    return np.where(missing, np.nan, whole + rest / per_second)
+
+
+def _name(value: object) -> str:
+    """Return the name of a value, as a file would spell it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return name_number(value) if isinstance(value, float) else str(value)
+
+
+def _sort(values: Sequence[Any]) -> list[int]:
+    """Return the order of distinct values: strings that are all numbers by their value."""
+    if values and isinstance(values[0], str) and all(map(_native.is_number, values)):
+        return sorted(range(len(values)), key=lambda i: (float(values[i]), values[i]))
+    return sorted(range(len(values)), key=lambda i: values[i])
 
 
 def _is_text(kind: Any) -> bool:  # noqa: ANN401
@@ -161,7 +291,7 @@ def _format_error(error: Exception) -> str:
 
 
 def read_columns(frame: object) -> dict[str, Column]:
-    """Return the columns of a table by name, without the index of a pandas DataFrame.
+    """Return the columns of a table by name; the index of a pandas DataFrame is one of them if it holds times.
 
     Examples
     --------
@@ -178,11 +308,14 @@ def read_columns(frame: object) -> dict[str, Column]:
         msg = f"two columns of the DataFrame have the same name: {repeated[0]!r}"
         raise StreamgaugeError(msg)
     index = (table.schema.pandas_metadata or {}).get("index_columns", [])
-    return {
-        field.name: Column(field.name, table.column(i), not _is_unordered(field))
-        for i, field in enumerate(table.schema)
-        if field.name not in index
-    }
+    columns = {}
+    for i, field in enumerate(table.schema):
+        if field.name not in index:
+            columns[field.name] = Column(field.name, table.column(i), not _is_unordered(field))
+        elif pa.types.is_timestamp(field.type):
+            name = "index" if field.name.startswith("__index_level_") else field.name
+            columns.setdefault(name, Column(name, table.column(i)))
+    return columns
 
 
 def _is_unordered(field: Any) -> bool:  # noqa: ANN401
