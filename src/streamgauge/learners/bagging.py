@@ -12,7 +12,7 @@ from streamgauge.learners.trees import HoeffdingTree
 from streamgauge.protocols import LearnerSpec
 from streamgauge.records import Schema
 
-__all__ = ["LeveragingBagging", "OzaBag", "OzaBoost"]
+__all__ = ["OOB", "UOB", "LeveragingBagging", "OzaBag", "OzaBoost"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,99 @@ class OzaBag(_Ensemble):
         """Build an untrained ensemble."""
         build = make_builder(self.base, schema)
         return NativeLearner(_native.oza_bag(schema.n_values, schema.n_classes, build, self.n_members, seed))
+
+
+@dataclass(frozen=True)
+class _ResamplingBag(_Ensemble):
+    """The options of bagging that resamples imbalanced classes."""
+
+    decay: float = 0.9
+    seed: int = 1
+    _oversample: ClassVar[bool]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_between("decay", self.decay, 0.0, 1.0, open_low=False, open_high=True)
+
+    def build(self, schema: Schema, seed: int) -> NativeLearner:
+        """Build an untrained ensemble."""
+        kernel = _native.resampling_bag(
+            schema.n_values,
+            schema.n_classes,
+            make_builder(self.base, schema),
+            self.n_members,
+            self._oversample,
+            self.decay,
+            seed,
+        )
+        return NativeLearner(kernel)
+
+
+@dataclass(frozen=True)
+class OOB(_ResamplingBag):
+    """Oversampling-based online bagging, for imbalanced classes: rows of smaller classes have heavier weights.
+
+    Every member learns each row with a weight drawn from Poisson(rate). The rate is the size of the largest class
+    divided by the size of the row's class, and at most 100. The size of a class is its share of the latest rows, which
+    fades: `decay` times its size so far, plus ``1 - decay`` if the row is of that class. The row counts itself, so that
+    a rate is at most ``1 / (1 - decay)``. More than two classes are treated as in the paper of 2016.
+
+    Parameters
+    ----------
+    base
+        The learner that each member is; it may come from any supported library.
+    n_members
+        The number of members.
+    decay
+        How slowly the sizes of the classes fade, from 0 to below 1: 0.9 remembers about 10 rows, 0.999 about 1,000.
+    seed
+        Two learners with the same seed share their randomness in each fold; every member has a separate seed.
+
+    References
+    ----------
+    S. Wang, L. L. Minku and X. Yao, Resampling-based ensemble methods for online class imbalance learning, TKDE 2015;
+    Dealing with multiple classes in online class imbalance learning, IJCAI 2016.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, NaiveBayes, evaluate
+    >>> from streamgauge.streams import Imbalanced
+    >>> rare = Imbalanced(SEA(), shares=(0.95, 0.05))
+    >>> results = evaluate(rare, [NaiveBayes(), OOB(NaiveBayes())], measures="g_mean", n_rows=5_000)
+    >>> plain, resampled = (results.final(name, "g_mean").mean for name in results.learners)
+    >>> bool(resampled > plain)
+    True
+    """
+
+    _oversample: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class UOB(_ResamplingBag):
+    """Undersampling-based online bagging, for imbalanced classes: rows of larger classes have lighter weights.
+
+    Every member learns each row with a weight drawn from Poisson(rate). The rate is the size of the smallest class that
+    has occurred divided by the size of the row's class; sizes fade as in `OOB`.
+
+    Parameters
+    ----------
+    base, n_members, decay, seed
+        As in `OOB`.
+
+    References
+    ----------
+    S. Wang, L. L. Minku and X. Yao, Resampling-based ensemble methods for online class imbalance learning, TKDE 2015;
+    Dealing with multiple classes in online class imbalance learning, IJCAI 2016.
+
+    Examples
+    --------
+    >>> UOB(decay=1.0)
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: decay = 1.0: it must be a number in [0, 1)
+    """
+
+    _oversample: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)

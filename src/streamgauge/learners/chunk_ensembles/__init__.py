@@ -1,6 +1,7 @@
 """Ensembles that learn chunk by chunk, over any learner."""
 
 from streamgauge.learners.chunk_ensembles.ensembles import (
+    KUE,
     AccuracyUpdatedEnsemble,
     AccuracyWeightedEnsemble,
     LearnppCDS,
@@ -10,6 +11,7 @@ from streamgauge.learners.chunk_ensembles.ensembles import (
 )
 
 __all__ = [
+    "KUE",
     "AccuracyUpdatedEnsemble",
     "AccuracyWeightedEnsemble",
     "LearnppCDS",

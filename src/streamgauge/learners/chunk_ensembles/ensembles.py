@@ -12,10 +12,12 @@ from streamgauge.learners.chunk_ensembles.ageing import Ageing, AgeingWay, Weigh
 from streamgauge.learners.chunk_ensembles.chunk_learner import ChunkLearner, ChunkModel
 from streamgauge.learners.chunk_ensembles.imbalance import Bagged, Oversampled
 from streamgauge.learners.chunk_ensembles.members import Builder
+from streamgauge.learners.chunk_ensembles.subspaces import KappaUpdated, SubspaceBuilder
 from streamgauge.protocols import LearnerSpec
 from streamgauge.records import Schema
 
 __all__ = [
+    "KUE",
     "AccuracyUpdatedEnsemble",
     "AccuracyWeightedEnsemble",
     "LearnppCDS",
@@ -36,6 +38,9 @@ class _ChunkEnsemble(ABC):
     _is_random: ClassVar[bool] = False
     """Whether the ensemble itself, not only its members, uses randomness."""
 
+    _builder: ClassVar[type[Builder]] = Builder
+    """What builds its members."""
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "learner", as_spec(self.learner))
         require_at_least("chunk_size", self.chunk_size, 2)
@@ -48,7 +53,7 @@ class _ChunkEnsemble(ABC):
 
     def build(self, schema: Schema, seed: int) -> ChunkLearner:
         """Build an untrained ensemble."""
-        model = self._build_model(Builder(self.learner, schema, seed), schema, seed)
+        model = self._build_model(self._builder(self.learner, schema, seed), schema, seed)
         return ChunkLearner(model, schema, self.chunk_size)
 
     @abstractmethod
@@ -219,6 +224,47 @@ class WeightedAgeingEnsemble(_ChunkEnsemble):
             rejuvenation=self.rejuvenation,
             prune_last=self.prune_last,
         )
+
+
+@dataclass(frozen=True)
+class KUE(_ChunkEnsemble):
+    """Members with random subspaces of the attributes that learn every chunk, weighted by their kappa (KUE).
+
+    The Kappa Updated Ensemble trains all its members on the first chunk. Each sees a random number of attributes, and
+    learns the rows of each chunk with weights drawn from Poisson(1). Their kappa on the latest chunk is their weight;
+    those at 0 or below abstain. At every chunk, new candidates replace the member with the least kappa if theirs is
+    greater. (stream-learn draws each attribute with probability one half, so that subspaces have similar sizes.)
+
+    Parameters
+    ----------
+    learner, chunk_size, n_members, seed
+        As in `SEAEnsemble`.
+    n_candidates
+        The number of candidates per chunk.
+
+    References
+    ----------
+    A. Cano and B. Krawczyk, Kappa updated ensemble for drifting data stream mining, Machine Learning 2020.
+
+    Examples
+    --------
+    >>> from streamgauge import RandomRBF, evaluate
+    >>> results = evaluate(RandomRBF(n_rows=4_000), KUE(chunk_size=200), measures="kappa")
+    >>> bool(results.final("KUE", "kappa").mean > 0.3)
+    True
+    """
+
+    n_candidates: int = 1
+    seed: int = 1
+    _is_random: ClassVar[bool] = True
+    _builder: ClassVar[type[Builder]] = SubspaceBuilder
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_at_least("n_candidates", self.n_candidates, 0)
+
+    def _build_model(self, builder: Builder, schema: Schema, seed: int) -> ChunkModel:  # noqa: ARG002
+        return KappaUpdated(builder, self.n_members, self.n_candidates, seed)
 
 
 @dataclass(frozen=True)
