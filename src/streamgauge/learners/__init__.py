@@ -10,10 +10,11 @@ from streamgauge.learners.adapters import (
     VowpalWabbit,
     as_spec,
 )
-from streamgauge.learners.bagging import LeveragingBagging, OzaBag, OzaBoost
+from streamgauge.learners.bagging import OOB, UOB, LeveragingBagging, OzaBag, OzaBoost
 from streamgauge.learners.baselines import MajorityClass, Memoriser, NoChange, RandomGuess
 from streamgauge.learners.bayes import NaiveBayes
 from streamgauge.learners.chunk_ensembles import (
+    KUE,
     AccuracyUpdatedEnsemble,
     AccuracyWeightedEnsemble,
     LearnppCDS,
@@ -26,10 +27,14 @@ from streamgauge.learners.linear import LogisticRegression, Perceptron
 from streamgauge.learners.neighbours import KNearestNeighbours
 from streamgauge.learners.precomputed import Precomputed
 from streamgauge.learners.pretrained import PretrainedModel
+from streamgauge.learners.refitted import Refitted
 from streamgauge.learners.trees import ExtremelyFastDecisionTree, HoeffdingAdaptiveTree, HoeffdingTree
 from streamgauge.learners.wrappers import DriftReset, NoiseFilter, OneVsRest
 
 __all__ = [
+    "KUE",
+    "OOB",
+    "UOB",
     "AccuracyUpdatedEnsemble",
     "AccuracyWeightedEnsemble",
     "AdaptiveRandomForest",
@@ -56,6 +61,7 @@ __all__ = [
     "PretrainedModel",
     "PythonLearner",
     "RandomGuess",
+    "Refitted",
     "River",
     "SEAEnsemble",
     "ScikitLearn",

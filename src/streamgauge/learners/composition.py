@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
+from streamgauge._foreign import find_short_name, needs_training
+from streamgauge.errors import StreamgaugeError
 from streamgauge.learners.native import NativeLearner
 from streamgauge.protocols import Learner, LearnerSpec
 from streamgauge.records import Attribute, Batch, Schema, Step
@@ -38,6 +40,12 @@ def make_builder(spec: LearnerSpec, schema: Schema) -> Builder:
     >>> type(build(np.zeros(1, dtype=np.uint32), 2, 1)).__name__
     'Learner'
     """
+    if needs_training(spec):
+        msg = (
+            f"{find_short_name(spec)} cannot learn row by row, as members of this learner must: set the number of rows "
+            f"between two fits, as in Refitted(..., every=1000)"
+        )
+        raise StreamgaugeError(msg)
 
     def build(n_values: NDArray[np.uint32], n_classes: int, seed: int) -> "_native.Learner | CallbackMember":
         is_same = n_classes == schema.n_classes and np.array_equal(n_values, schema.n_values)
