@@ -4,10 +4,8 @@ use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::Schema;
 use crate::learners::f64x4::{F64x4, LANES};
+use crate::learners::moments::{LIMIT, Moments};
 use crate::learners::vector_math::clamp_finite;
-
-/// Numbers are clamped to this magnitude, so that no sum or product overflows.
-pub(super) const LIMIT: f64 = 1e100;
 
 /// A nominal attribute: one weight per value, of which a row uses one.
 #[derive(Debug, Clone, Copy)]
@@ -36,18 +34,6 @@ pub(super) struct Encoder {
     nominal: Vec<Nominal>,
     standardise: bool,
     moments: Vec<Moments>,
-}
-
-/// The statistics of four numbers.
-#[derive(Debug, Clone, Copy, Default)]
-struct Moments {
-    /// The weight of their known values.
-    weight: F64x4,
-    mean: F64x4,
-    /// The weighted sums of the squared deviations from the mean.
-    squares: F64x4,
-    /// 1 over the standard deviation; 0 while that is 0.
-    scale: F64x4,
 }
 
 impl Encoder {
@@ -114,7 +100,7 @@ impl Encoder {
     #[inline(always)]
     pub fn scale(&self, inputs: &mut Inputs) {
         for ((number, raw), moments) in inputs.numbers.iter_mut().zip(&inputs.raw).zip(&self.moments) {
-            let known = raw.zip(moments.mean, |raw, mean| if raw.is_nan() { mean } else { raw });
+            let known = moments.fill(*raw);
             *number = if self.standardise { (known - moments.mean) * moments.scale } else { known };
         }
     }
@@ -123,15 +109,7 @@ impl Encoder {
     #[inline(always)]
     pub fn observe(&mut self, inputs: &Inputs, weight: f64) {
         for (raw, moments) in inputs.raw.iter().zip(&mut self.moments) {
-            let before = moments.mean;
-            let added = raw.map(|raw| if raw.is_nan() { 0.0 } else { weight });
-            let known = raw.zip(before, |raw, mean| if raw.is_nan() { mean } else { raw });
-            let total = moments.weight + added;
-            let share = added.zip(total, |added, total| added / if total > 0.0 { total } else { 1.0 });
-            let off = known - before;
-            let mean = off.mul_add(share, before);
-            let squares = (added * off).mul_add(known - mean, moments.squares);
-            *moments = Moments { weight: total, mean, squares, scale: total.zip(squares, inverse_deviation) };
+            moments.observe(*raw, weight);
         }
     }
 
@@ -144,8 +122,7 @@ impl Encoder {
 
     /// Writes the state.
     pub fn save(&self, writer: &mut Writer) {
-        let vectors: Vec<F64x4> = self.moments.iter().flat_map(|m| [m.weight, m.mean, m.squares]).collect();
-        save_vectors(writer, &vectors);
+        Moments::save_all(&self.moments, writer);
     }
 
     /// Reads the state.
@@ -153,41 +130,8 @@ impl Encoder {
     /// # Errors
     /// [`KernelError::Saved`] if the bytes end or are of another schema.
     pub fn load(&mut self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
-        let mut vectors = vec![F64x4::ZERO; 3 * self.moments.len()];
-        load_vectors(reader, &mut vectors)?;
-        for (moments, &[weight, mean, squares]) in self.moments.iter_mut().zip(vectors.as_chunks::<3>().0) {
-            *moments = Moments { weight, mean, squares, scale: weight.zip(squares, inverse_deviation) };
-        }
-        Ok(())
+        Moments::load_all(&mut self.moments, reader)
     }
-}
-
-/// Returns 1 over the standard deviation, from a weight and a sum of squares; 0 if all values were the same.
-#[inline(always)]
-fn inverse_deviation(weight: f64, squares: f64) -> f64 {
-    if squares > 0.0 { (weight / squares).sqrt() } else { 0.0 }
-}
-
-/// Writes vectors.
-pub(super) fn save_vectors(writer: &mut Writer, vectors: &[F64x4]) {
-    writer.u64(vectors.len() as u64);
-    for &number in vectors.iter().flat_map(|vector| &vector.0) {
-        writer.f64(number);
-    }
-}
-
-/// Reads vectors.
-///
-/// # Errors
-/// [`KernelError::Saved`] if there are more or fewer.
-pub(super) fn load_vectors(reader: &mut Reader<'_>, vectors: &mut [F64x4]) -> Result<(), KernelError> {
-    if reader.usize()? != vectors.len() {
-        return Err(reader.error("it has another number of columns"));
-    }
-    for number in vectors.iter_mut().flat_map(|vector| &mut vector.0) {
-        *number = reader.f64()?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

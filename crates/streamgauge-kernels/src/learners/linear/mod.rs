@@ -3,13 +3,14 @@
 //! A nominal attribute has a weight per value (one-hot) and none if it is missing; a missing number is replaced by the
 //! mean so far.
 
+use super::moments::LIMIT;
 use super::vector_math::exp;
 use super::{ABSTAINED, Learner, Schema, Step, find_winner, normalise_votes};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
 use crate::randomness::{Draws, Purpose};
-use inputs::{Encoder, Inputs, LIMIT};
+use inputs::{Encoder, Inputs};
 use weights::Weights;
 
 mod inputs;

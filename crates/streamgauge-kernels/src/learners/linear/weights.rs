@@ -1,9 +1,10 @@
 //! The weights of a linear model: per class, one for each number, one for each nominal value, and a bias.
 
-use super::inputs::{Inputs, LIMIT, load_vectors, save_vectors};
+use super::inputs::Inputs;
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::f64x4::{F64x4, LANES};
+use crate::learners::moments::{LIMIT, load_vectors, save_vectors};
 
 /// Weights of all classes.
 #[derive(Debug, Clone)]
