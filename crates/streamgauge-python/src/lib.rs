@@ -11,6 +11,7 @@ mod composition;
 mod convert;
 mod detectors;
 mod dispatch;
+mod encoder;
 mod ensembles;
 mod events;
 mod forests;
@@ -31,6 +32,7 @@ fn _compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     comparison::register(module)?;
     detectors::register(module)?;
     dispatch::register(module)?;
+    encoder::register(module)?;
     ensembles::register(module)?;
     events::register(module)?;
     generators::register(module)?;

@@ -446,6 +446,29 @@ def streaming_random_patches(
 ) -> Learner: ...
 
 @final
+class Encoder:
+    def __new__(
+        cls,
+        n_values: NDArray[np.uint32],
+        nominal: str,
+        names: Sequence[str],
+        n_buckets: int,
+        impute: bool,
+        standardise: bool,
+        indicated: Sequence[bool],
+    ) -> Encoder: ...
+    @property
+    def n_columns(self) -> int: ...
+    def encode(self, x: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def learn(
+        self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None, unlabelled: bool
+    ) -> NDArray[np.float64]: ...
+    @property
+    def n_bytes(self) -> int: ...
+    def save(self) -> bytes: ...
+    def load(self, state: bytes) -> None: ...
+
+@final
 class Baselines:
     def __new__(cls, n_classes: int) -> Baselines: ...
     def update(
