@@ -15,7 +15,8 @@ from streamgauge import plots
 from streamgauge._format.palette import COLOURS
 from streamgauge.learners import OzaBag
 from streamgauge.plots import Figure
-from streamgauge.plots.figure import get_line_style, new_figure, style_axes
+from streamgauge.plots.axis import Axis
+from streamgauge.plots.figure import get_line_style, new_figure
 from streamgauge.records import Reading
 
 __all__ = ["draw_checkpoints", "draw_cluster", "draw_resources"]
@@ -69,7 +70,7 @@ def draw_checkpoints() -> Figure:
             axes.axvline(row, color=COLOURS[1], lw=1)
             axes.axvspan(row // 3000 * 3000, row, color=COLOURS[1], alpha=0.12, lw=0)
         axes.plot([], [], color=COLOURS[1], label="kill; the shaded rows are repeated")
-        style_axes(axes, whole.n_rows)
+        Axis(whole.n_rows).style(axes)
         axes.set_ylabel("accuracy %, last 1,000 rows")
         figure.legend(loc="outside lower center", ncols=2)
     return Figure(figure)

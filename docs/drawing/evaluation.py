@@ -10,7 +10,8 @@ import streamgauge as sg
 from streamgauge import forgetting, labelling, schemes, streams
 from streamgauge._format.palette import COLOURS
 from streamgauge.plots import Figure
-from streamgauge.plots.figure import get_line_style, new_figure, style_axes
+from streamgauge.plots.axis import Axis
+from streamgauge.plots.figure import get_line_style, new_figure
 from streamgauge.protocols import Labelling, Scheme
 from streamgauge.records import Batch
 
@@ -166,7 +167,7 @@ def draw_forgettings() -> Figure:
                 label=title,
                 **get_line_style(index),
             )
-        style_axes(axes, results.n_rows)
+        Axis(results.n_rows).style(axes)
         axes.set_ylabel("accuracy %")
         axes.set_title("One run of naive Bayes, five forgettings")
         figure.legend(loc="outside lower center", ncols=5, handlelength=2.5)
@@ -192,7 +193,7 @@ def draw_measures() -> Figure:
             axes.axvline(row, color="#5a6676", lw=0.9, ls="--")
             axes.annotate(f"rarer class: {share}", (row, 0.02), (5, 0), xycoords=("data", "axes fraction"),
                           textcoords="offset points", color="#5a6676")  # fmt: skip
-        style_axes(axes, results.n_rows)
+        Axis(results.n_rows).style(axes)
         axes.set_ylabel("%, last 2,000 rows")
         axes.set_title("One run of naive Bayes, five measures")
         figure.legend(loc="outside lower center", ncols=5, handlelength=2.5)

@@ -10,7 +10,8 @@ from streamgauge import drift, streams
 from streamgauge._format.palette import COLOURS
 from streamgauge.learners import KNearestNeighbours
 from streamgauge.plots import Figure
-from streamgauge.plots.figure import new_figure, style_axes
+from streamgauge.plots.axis import Axis
+from streamgauge.plots.figure import new_figure
 from streamgauge.protocols import Stream
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def _plot_points(axes: "Axes", stream: Stream, n_rows: int) -> None:
         axes.scatter(
             rows[mask], height[mask], s=3, color=COLOURS[code], marker="ox"[code], lw=0.6, label=f"class {name}"
         )
-    style_axes(axes, n_rows)
+    Axis(n_rows).style(axes)
 
 
 def draw_detectors() -> Figure:
@@ -86,7 +87,7 @@ def draw_detectors() -> Figure:
         for axes in (above, below):
             for row in true_drifts:
                 axes.axvline(row, color="#5a6676", lw=0.9, ls="--")
-            style_axes(axes, n_rows)
+            Axis(n_rows).style(axes)
         above.set_xlabel("")
         below.plot([], [], "^", color=COLOURS[2], label="alarm within 2,000 rows of a drift")
         below.plot([], [], "x", color=COLOURS[1], label="false alarm")

@@ -70,6 +70,11 @@ MULTI_RUN_KINDS = ("curves", "q_statistic", "pareto", "p_values", "ranks", "wins
     show_default=True,
     help="What the bands around curves show.",
 )
+@click.option(
+    "--x",
+    type=Choice(["row", "time"]),
+    help="What the x axis shows.  [default: the times of the rows where all runs carry them, else rows]",
+)
 @click.option("--cost", default="ram_hours", show_default=True, help="Cost to draw: ram_hours, cpu_seconds or n_bytes.")
 @click.option("--moments", type=int, default=4, show_default=True, help="Number of confusion matrices per learner.")
 @click.option("--row", "rows", type=int, multiple=True, help="Row to draw confusion matrices at; repeatable.")
@@ -102,6 +107,7 @@ def command(kind: str, results: tuple[Path, ...], *, out: Path, as_json: bool, *
       streamgauge plot curves results/rbf --out curves.pdf --measure kappa_m
       streamgauge plot curves results/rbf --out measures.pdf --measure accuracy --measure kappa --lines measures
       streamgauge plot curves results/seed-* --out mean.pdf --band deviation
+      streamgauge plot curves results/payments --out rows.pdf --x row
       streamgauge plot q_statistic results/rbf --out q.pdf --learner HoeffdingTree --learner NaiveBayes
       streamgauge plot detector_statistic results/sea --out alarms.pdf --detector "PageHinkley(threshold=2.5)"
       streamgauge plot confusion results/rbf --out confusion.svg --learner HoeffdingTree
@@ -133,14 +139,14 @@ def _draw(kind: str, runs: "list[Results]", folder: Path, options: dict[str, Any
     learners, measures, forgettings = (list(options[name]) or None for name in ("learner", "measure", "forgetting"))
     size = {"size": options["size"]} if options["size"] else {}
     if kind == "curves":
-        chosen = {name: options[name] for name in ("lines", "band")}
+        chosen = {name: options[name] for name in ("lines", "band", "x")}
         return plots.curves(runs, measures, forgettings, learners=learners, **chosen, **size), {}
     measure = _get_only("measure", kind, measures)
     if kind == "difference" and measure not in (None, "accuracy"):
         msg = f"difference draws the accuracy, which live verdicts are about, not {measure}"
         raise StreamgaugeError(msg)
     if kind == "q_statistic":
-        return _draw_q_statistic(runs, measure, forgettings, learners, size)
+        return _draw_q_statistic(runs, measure, forgettings, learners, {"x": options["x"], **size})
     forgetting = _get_only("forgetting", kind, forgettings)
     if kind in ("ranks", "wins", "p_values"):
         return _draw_tests(kind, runs, measure, forgetting, options), {}
@@ -184,7 +190,7 @@ def _draw_q_statistic(
     measure: str | None,
     forgettings: list[str] | None,
     learners: list[str] | None,
-    size: dict[str, Any],
+    shape: dict[str, Any],
 ) -> "tuple[Figure, Found]":
     from streamgauge import plots  # noqa: PLC0415
     from streamgauge.plots.pooling import pool_runs  # noqa: PLC0415
@@ -192,7 +198,7 @@ def _draw_q_statistic(
 
     pair = _get_pair("q_statistic", learners)
     options: dict[str, Any] = {"measure": measure, **dict(zip(("first", "second"), pair, strict=False))}
-    figure = plots.q_statistic(runs, forgettings=forgettings, **options, **size)
+    figure = plots.q_statistic(runs, forgettings=forgettings, **options, **shape)
     (run,) = pool_runs(runs).runs.values()
     names = forgettings or run.forgettings[:1]
     curves = [compute_q_curve(run, forgetting=name, **options) for name in names]
@@ -203,6 +209,7 @@ def _draw_detector_statistic(
     run: "Results", folder: Path, learners: list[str] | None, options: dict[str, Any], size: dict[str, Any]
 ) -> "Figure":
     from streamgauge import plots  # noqa: PLC0415
+    from streamgauge.plots.axis import choose_x  # noqa: PLC0415
     from streamgauge.results import read_errors  # noqa: PLC0415
 
     known = FAMILIES["detectors"]()
@@ -212,7 +219,10 @@ def _draw_detector_statistic(
         raise StreamgaugeError(msg)
     errors = read_errors(folder, _get_only("learner", "detector_statistic", learners), options["fold"])
     label = f"error of {errors.learner}"
-    return plots.detector_statistic(errors.errors, detectors, rows=errors.rows, drifts=run.drifts, label=label, **size)
+    places: dict[str, Any] = {"rows": errors.rows, "drifts": run.drifts}
+    if choose_x(options["x"], [run]) == "time":
+        places["times"] = run.find_times(errors.rows + 1)
+    return plots.detector_statistic(errors.errors, detectors, **places, label=label, **size)
 
 
 def _draw_run(
@@ -225,14 +235,15 @@ def _draw_run(
 ) -> "Figure":
     from streamgauge import plots  # noqa: PLC0415
 
+    shape = {"x": options["x"], **size}
     if kind == "confusion":
         moments = {"moments": options["moments"], "rows": options["rows"] or None, "values": options["values"]}
         return plots.confusion(run, forgetting, learners=learners, **moments)
     if kind == "resources":
-        return plots.resources(run, options["cost"], learners=learners, **size)
+        return plots.resources(run, options["cost"], learners=learners, **shape)
     if kind == "difference":
-        return plots.difference(run, *_get_pair(kind, learners), **size)
-    return plots.balance(run, **size) if kind == "balance" else plots.labels(run, **size)
+        return plots.difference(run, *_get_pair(kind, learners), **shape)
+    return plots.balance(run, **shape) if kind == "balance" else plots.labels(run, **shape)
 
 
 def _rank(runs: "list[Results]", measure: str | None, forgetting: str | None, options: dict[str, Any]) -> "Ranking":

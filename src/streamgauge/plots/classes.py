@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from streamgauge._format.palette import COLOURS
 from streamgauge._format.text import describe_forgetting, make_printable
+from streamgauge._optional import library
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
-from streamgauge.plots.figure import Figure, get_line_style, new_figure, remove_inner_labels, style_axes
+from streamgauge.plots.axis import Axis, X, choose_x, shorten_number
+from streamgauge.plots.figure import Figure, get_line_style, new_figure, remove_inner_labels
 from streamgauge.plots.marks import CHARACTER, add_legend, draw_marks, select_learners
 from streamgauge.records import LabelCounts, RunData
 from streamgauge.reports.confusion_text import find_forgetting, find_moments, require_confusions
@@ -129,8 +131,18 @@ def _draw_confusion(
         axes.text(j, i, text, ha="center", va="center", fontsize=8, color=colour)
 
 
-def balance(results: RunData, *, size: tuple[float, float] = (7.0, 3.2)) -> Figure:
+def balance(results: RunData, *, x: X | None = None, size: tuple[float, float] = (7.0, 3.2)) -> Figure:
     """Draw the share of each class along the stream, of all rows with a known class, including hidden labels.
+
+    Parameters
+    ----------
+    results
+        The results of an evaluation.
+    x
+        What the x axis shows: ``row`` or ``time``. By default the times of the rows, where they carry them and these
+        increase along the run: dates in UTC, or seconds if they start near 0.
+    size
+        Width and height in inches.
 
     Examples
     --------
@@ -141,6 +153,8 @@ def balance(results: RunData, *, size: tuple[float, float] = (7.0, 3.2)) -> Figu
     """
     counts = _require_counts(results)
     rows, shares = compute_class_balance(counts)
+    axis = Axis.of_run(results, choose_x(x, [results]))
+    places = axis.place(rows)
     with new_figure(size) as drawn:
         axes = drawn.add_subplot()
         names = [make_printable(name) for name in counts.classes]
@@ -150,12 +164,12 @@ def balance(results: RunData, *, size: tuple[float, float] = (7.0, 3.2)) -> Figu
         for index, name in enumerate(names):
             hatch = (None, "//", "..", "xx")[index // len(COLOURS) % 4]
             level, colour = levels[:, index], colours[index]
-            axes.fill_between(rows, below, level, step="pre", label=name, fc=colour, ec="white", lw=0.3, hatch=hatch)
+            axes.fill_between(places, below, level, step="pre", label=name, fc=colour, ec="white", lw=0.3, hatch=hatch)
             below = level
         legend = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
         for drift in results.drifts:
-            legend["true drift"] = axes.axvline(drift.position, color="#1b2430", lw=0.8)
-        style_axes(axes, results.n_rows)
+            legend["true drift"] = axes.axvline(float(axis.place(drift.position)), color="#1b2430", lw=0.8)
+        axis.style(axes)
         axes.set_ylim(0, 100)
         axes.set_ylabel("share of rows %")
         axes.set_title("Class balance")
@@ -163,8 +177,18 @@ def balance(results: RunData, *, size: tuple[float, float] = (7.0, 3.2)) -> Figu
     return Figure(drawn)
 
 
-def labels(results: RunData, *, size: tuple[float, float] = (7.0, 3.2)) -> Figure:
+def labels(results: RunData, *, x: X | None = None, size: tuple[float, float] = (7.0, 3.2)) -> Figure:
     """Draw the number of labels that have arrived, are pending, are hidden or unknown, along the stream.
+
+    Parameters
+    ----------
+    results
+        The results of an evaluation.
+    x
+        What the x axis shows: ``row`` or ``time``. By default the times of the rows, where they carry them and these
+        increase along the run: dates in UTC, or seconds if they start near 0.
+    size
+        Width and height in inches.
 
     Examples
     --------
@@ -175,14 +199,16 @@ def labels(results: RunData, *, size: tuple[float, float] = (7.0, 3.2)) -> Figur
     ['arrived', 'hidden', 'labels hidden', 'labels partly hidden']
     """
     counts = _require_counts(results)
+    axis = Axis.of_run(results, choose_x(x, [results]))
+    places = axis.place(np.append(0, counts.rows))
     with new_figure(size) as drawn:
         axes = drawn.add_subplot()
-        marks = draw_marks(axes, results, ())
+        marks = draw_marks(axes, axis, results, ())
         for index, (name, line) in enumerate(name_label_counts(counts).items()):
             if line.any() or index == 0:
-                axes.plot(np.append(0, counts.rows), np.append(0, line), label=name, **get_line_style(index))
-        style_axes(axes, results.n_rows)
-        axes.yaxis.set_major_formatter(axes.xaxis.get_major_formatter())
+                axes.plot(places, np.append(0, line), label=name, **get_line_style(index))
+        axis.style(axes)
+        axes.yaxis.set_major_formatter(library("matplotlib.ticker", "plots").FuncFormatter(shorten_number))
         axes.set_ylabel("labels so far")
         axes.set_title("Labels")
         add_legend(drawn, dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True)) | marks)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Literal
 from streamgauge._format.numbers import RATE, label_measure
 from streamgauge._format.palette import COLOURS
 from streamgauge._format.text import make_printable
-from streamgauge.plots.figure import Figure, get_line_style, new_figure, style_axes
+from streamgauge.plots.axis import Axis, X, choose_x
+from streamgauge.plots.figure import Figure, get_line_style, new_figure
 from streamgauge.plots.marks import MAX_POINTS, select_learners
 from streamgauge.records import RunData
 from streamgauge.reports.curves import downsample_curves, summarise_folds
@@ -33,6 +34,7 @@ def resources(
     cost: CostName = "ram_hours",
     *,
     learners: Sequence[str] | None = None,
+    x: X | None = None,
     size: tuple[float, float] = (7.0, 4.0),
 ) -> Figure:
     """Draw the cumulative cost of each learner: the mean over folds, with a band from minimum to maximum.
@@ -45,6 +47,9 @@ def resources(
         ``ram_hours``, ``cpu_seconds`` or ``n_bytes``.
     learners
         The learners to show; by default all.
+    x
+        What the x axis shows: ``row`` or ``time``. By default the times of the rows, where they carry them and these
+        increase along the run: dates in UTC, or seconds if they start near 0.
     size
         Width and height in inches.
 
@@ -60,13 +65,15 @@ def resources(
     values = select_cost(measured, cost)
     curves = {name: summarise_folds(values[:, results.learners.index(name)].T) for name in shown}
     rows, curves = downsample_curves(measured.rows, curves, MAX_POINTS)
+    axis = Axis.of_run(results, choose_x(x, [results]))
+    places = axis.place(rows)
     with new_figure(size) as drawn:
         axes = drawn.add_subplot()
         for name in shown:
             style = get_line_style(results.learners.index(name))
-            axes.fill_between(rows, curves[name].low, curves[name].high, color=style["color"], alpha=0.15, lw=0)
-            axes.plot(rows, curves[name].mean, label=make_printable(name), **style)
-        style_axes(axes, results.n_rows)
+            axes.fill_between(places, curves[name].low, curves[name].high, color=style["color"], alpha=0.15, lw=0)
+            axes.plot(places, curves[name].mean, label=make_printable(name), **style)
+        axis.style(axes)
         positive = values[values > 0]  # the scale starts at the least of them, without empty decades below
         axes.set_yscale("symlog", linthresh=max(positive.min(), 1e-12) if positive.size else 1.0)
         axes.set_ylim(bottom=0)

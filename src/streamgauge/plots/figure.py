@@ -24,7 +24,6 @@ __all__ = [
     "get_line_style",
     "new_figure",
     "remove_inner_labels",
-    "style_axes",
 ]
 
 FORMATS = (".pdf", ".png", ".svg")
@@ -145,22 +144,6 @@ def get_line_style(position: int) -> dict[str, Any]:
     return {"color": COLOURS[position % len(COLOURS)], "linestyle": style, "linewidth": width}
 
 
-def style_axes(axes: "Axes", n_rows: int) -> None:
-    """Set the grid, limits and tick labels of axes over the rows of a stream.
-
-    Examples
-    --------
-    >>> with new_figure((4, 3)) as drawn:
-    ...     style_axes(drawn.add_subplot(), 1000)
-    >>> drawn.axes[0].get_xlabel()
-    'rows'
-    """
-    axes.grid(visible=True)
-    axes.set_xlim(0, max(n_rows, 1))
-    axes.set_xlabel("rows")
-    axes.xaxis.set_major_formatter(library("matplotlib.ticker", "plots").FuncFormatter(_shorten))
-
-
 def remove_inner_labels(grid: NDArray[Any], n_panels: int) -> None:
     """Remove labels that the panel below, or the one to the left, has as well, and axes without a panel.
 
@@ -186,10 +169,3 @@ def remove_inner_labels(grid: NDArray[Any], n_panels: int) -> None:
             axes.tick_params(labelbottom=True)
         if index % n_columns and labels[index] == labels[index - 1]:
             axes.set_ylabel("")
-
-
-def _shorten(number: float, _: int) -> str:
-    for scale, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(number) >= scale:
-            return f"{number / scale:g}{letter}"
-    return f"{number:g}"

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from streamgauge._format.numbers import RATE, label_measure
 from streamgauge._format.text import describe_forgetting, join_words, make_printable
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.plots.figure import Figure, get_line_style, new_figure, remove_inner_labels, style_axes
+from streamgauge.plots.axis import Axis, X, choose_x
+from streamgauge.plots.figure import Figure, get_line_style, new_figure, remove_inner_labels
 from streamgauge.plots.marks import CHARACTER, MAX_POINTS, add_legend, draw_marks
 from streamgauge.plots.pooling import PooledRuns, list_forgettings, pool_runs
 from streamgauge.records import RunData
@@ -38,6 +39,7 @@ def curves(
     learners: Sequence[str] | None = None,
     lines: Lines | None = None,
     band: Band = "folds",
+    x: X | None = None,
     size: tuple[float, float] | None = None,
 ) -> Figure:
     """Draw measures along the stream: means over folds, with bands, true drifts, alarms and hidden labels.
@@ -47,7 +49,8 @@ def curves(
     all their folds. Long curves are downsampled without losing extremes.
 
     Grey lines and shades are true drifts, triangles at the bottom alarms of detectors (pale for warnings), hatched
-    shades rows whose labels are hidden from the learners.
+    shades rows whose labels are hidden from the learners. On an axis of times, marks between two readings are at
+    interpolated times.
 
     Parameters
     ----------
@@ -63,6 +66,9 @@ def curves(
     band
         The bands: from the lowest to the highest of the ``folds`` and seeds, one standard ``deviation`` around their
         mean, the ``interval`` of the error or accuracy by a bound among the measures, or ``none``.
+    x
+        What the x axis shows: ``row`` or ``time``. By default the times of the rows, if all runs carry them and they
+        increase: dates in UTC, or seconds if they start near 0.
     size
         Width and height in inches; by default 7 inches wide, and as high as the panels need.
 
@@ -100,6 +106,7 @@ def curves(
     units = {measure: next(iter(pooled.runs.values())).unit(measure) for measure in chosen.measures}
     chosen_lines = _choose_lines(lines, chosen, units)
     panels = _list_panels(chosen, chosen_lines)
+    chosen_x = choose_x(x, list(pooled.runs.values()))
     grid, title = _arrange(chosen, chosen_lines), _describe_common(chosen, chosen_lines, pooled)
     styles = {name: get_line_style(index) for index, name in enumerate(pooled.learners)}
     if chosen_lines != "learners":
@@ -112,7 +119,9 @@ def curves(
         for axes, panel in zip(axes_grid.flat, panels, strict=False):
             if (first := shared.setdefault((panel.streams, panel.measures), axes)) is not axes:
                 axes.sharey(first)
-            legend |= _draw_panel(axes, pooled.runs[panel.streams[0]], panel, chosen_lines, styles, band)
+            run = pooled.runs[panel.streams[0]]
+            axis = Axis.of_run(run, chosen_x)
+            legend |= _draw_panel(axes, axis, run, panel, lines=chosen_lines, styles=styles, band=band)
             unit = units[panel.measures[0]]
             label = label_measure(panel.measures[0], unit) if len(panel.measures) == 1 else _label_unit(unit)
             axes.set_ylabel(make_printable(label))
@@ -220,23 +229,31 @@ def _label_unit(unit: str) -> str:
 
 
 def _draw_panel(
-    axes: "Axes", run: RunData, panel: _Choice, lines: Lines, styles: Mapping[str, dict[str, Any]], band: Band
+    axes: "Axes",
+    axis: Axis,
+    run: RunData,
+    panel: _Choice,
+    *,
+    lines: Lines,
+    styles: Mapping[str, dict[str, Any]],
+    band: Band,
 ) -> "dict[str, Artist]":
     """Draw the curves of a panel; return the entries of the legend, those of the lines first."""
     learners = [name for name in panel.learners if name in run.learners]
     colours = {name: styles[name]["color"] for name in learners} if lines == "learners" else {}
-    marks = draw_marks(axes, run, learners, colours)
+    marks = draw_marks(axes, axis, run, learners, colours)
     legend: dict[str, Artist] = {}
     for learner, measure, forgetting in product(learners, panel.measures, panel.forgettings):
         name = {"learners": learner, "measures": measure, "forgettings": forgetting}[lines]
         label = make_printable(describe_forgetting(name) if lines == "forgettings" else name)
         rows, curve = _compute_curve(run, learner, measure, forgetting, band)
+        places = axis.place(rows)
         style, scale = styles[name], 100.0 if run.unit(measure) == RATE else 1.0
         if band != "none" and (run.n_folds > 1 or band == "interval"):
-            axes.fill_between(rows, scale * curve.low, scale * curve.high, color=style["color"], alpha=0.15, lw=0)
+            axes.fill_between(places, scale * curve.low, scale * curve.high, color=style["color"], alpha=0.15, lw=0)
         marker = "." if len(rows) == 1 else None
-        (legend[label],) = axes.plot(rows, scale * curve.mean, label=label, marker=marker, **style)
-    style_axes(axes, run.n_rows)
+        (legend[label],) = axes.plot(places, scale * curve.mean, label=label, marker=marker, **style)
+    axis.style(axes)
     return legend | marks
 
 

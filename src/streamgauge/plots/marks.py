@@ -9,6 +9,7 @@ import numpy as np
 from streamgauge._format.palette import COLOURS
 from streamgauge._optional import library
 from streamgauge.errors import unknown_name
+from streamgauge.plots.axis import Axis
 from streamgauge.records import Drift, RunData
 from streamgauge.reports.unlabelled_spans import find_unlabelled_spans
 
@@ -47,11 +48,12 @@ def select_learners(results: RunData, learners: Sequence[str] | None) -> list[st
 
 
 def draw_marks(
-    axes: "Axes", results: RunData, learners: Sequence[str], colours: Mapping[str, str] | None = None
+    axes: "Axes", axis: Axis, results: RunData, learners: Sequence[str], colours: Mapping[str, str] | None = None
 ) -> "dict[str, Artist]":
     """Draw the true drifts, the alarms of learners and the hidden labels of a run; return entries for the legend.
 
-    Alarms have the colour of their learner in `colours`, by default that of its position among the learners.
+    Alarms have the colour of their learner in `colours`, by default that of its position among the learners. On an axis
+    of times, the times of marks between two readings are interpolated.
 
     Examples
     --------
@@ -60,7 +62,7 @@ def draw_marks(
     >>> from streamgauge import NoChange, evaluate
     >>> results = evaluate(Sudden(SEA(1), SEA(3), position=500), NoChange(), n_rows=1000)
     >>> with new_figure((4, 3)) as drawn:
-    ...     list(draw_marks(drawn.add_subplot(), results, results.learners))
+    ...     list(draw_marks(drawn.add_subplot(), Axis(1000), results, results.learners))
     ['true drift']
     """
     legend: dict[str, Artist] = {}
@@ -72,9 +74,9 @@ def draw_marks(
             "hatch": "//",
             "lw": 0,
         }
-        axes.axvspan(start, stop, **style)
+        axes.axvspan(*axis.place([start, stop]), **style)
         legend["labels hidden" if whole else "labels partly hidden"] = patches.Patch(**style)
-    legend |= draw_drifts(axes, results.drifts)
+    legend |= draw_drifts(axes, axis, results.drifts)
     if colours is None:
         colours = {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(results.learners)}
     bottom = axes.get_xaxis_transform()
@@ -87,29 +89,30 @@ def draw_marks(
             _, distinct = np.unique(rows // max(1, results.n_rows // MAX_POINTS), return_index=True)
             mark: dict[str, Any] = {"marker": "^", "ls": "", "ms": 5, "alpha": alpha, "mew": 0}
             colour = colours.get(name, NEUTRAL_COLOUR)
-            axes.plot(rows[distinct], np.full(len(distinct), 0.012), color=colour, transform=bottom, zorder=3, **mark)
+            places, heights = axis.place(rows[distinct]), np.full(len(distinct), 0.012)
+            axes.plot(places, heights, color=colour, transform=bottom, zorder=3, **mark)
             legend[label] = lines.Line2D([], [], color=NEUTRAL_COLOUR, **mark)
     return legend
 
 
-def draw_drifts(axes: "Axes", drifts: Sequence[Drift]) -> "dict[str, Artist]":
-    """Draw true drifts on axes over rows; return entries for the legend.
+def draw_drifts(axes: "Axes", axis: Axis, drifts: Sequence[Drift]) -> "dict[str, Artist]":
+    """Draw true drifts; return entries for the legend.
 
     Examples
     --------
     >>> from streamgauge.plots.figure import new_figure
     >>> with new_figure((4, 3)) as drawn:
-    ...     list(draw_drifts(drawn.add_subplot(), [Drift(500), Drift(800, width=100, kind="gradual")]))
+    ...     list(draw_drifts(drawn.add_subplot(), Axis(1000), [Drift(500), Drift(800, width=100, kind="gradual")]))
     ['true drift', 'gradual drift']
     """
     legend: dict[str, Artist] = {}
     lines, patches = library("matplotlib.lines", "plots"), library("matplotlib.patches", "plots")
     for drift in drifts:
         legend["true drift"] = lines.Line2D([], [], color=DRIFT_COLOUR, lw=0.8)
-        axes.axvline(drift.position, color=DRIFT_COLOUR, lw=0.8)
+        axes.axvline(float(axis.place(drift.position)), color=DRIFT_COLOUR, lw=0.8)
     for drift in drifts:
         if drift.width:
-            axes.axvspan(drift.position, drift.stop, color=DRIFT_COLOUR, alpha=0.18, lw=0)
+            axes.axvspan(*axis.place([drift.position, drift.stop]), color=DRIFT_COLOUR, alpha=0.18, lw=0)
             legend[f"{drift.kind} drift"] = patches.Patch(color=DRIFT_COLOUR, alpha=0.18, lw=0)
     return legend
 

@@ -12,7 +12,8 @@ from streamgauge._format.palette import COLOURS
 from streamgauge._format.text import describe_forgetting, make_printable
 from streamgauge._optional import library
 from streamgauge.errors import StreamgaugeError
-from streamgauge.plots.figure import Figure, get_line_style, new_figure, style_axes
+from streamgauge.plots.axis import Axis, X, choose_x
+from streamgauge.plots.figure import Figure, get_line_style, new_figure
 from streamgauge.plots.marks import MAX_POINTS, add_legend, draw_marks
 from streamgauge.plots.pooling import list_forgettings, pool_runs
 from streamgauge.records import RunData
@@ -33,6 +34,7 @@ def difference(
     first: str | None = None,
     second: str | None = None,
     *,
+    x: X | None = None,
     size: tuple[float, float] = (7.0, 3.6),
 ) -> Figure:
     """Draw the difference between two learners along the stream, with its confidence sequence.
@@ -47,6 +49,9 @@ def difference(
         The results of an evaluation.
     first, second
         Names of the learners, in any order; may be omitted if there are just two.
+    x
+        What the x axis shows: ``row`` or ``time``. By default the times of the rows, where they carry them and these
+        increase along the run: dates in UTC, or seconds if they start near 0.
     size
         Width and height in inches.
 
@@ -70,27 +75,30 @@ def difference(
         first, second = second, first
     middle, low, high = 100.0 * differences.between(first, second).T
     verdict = next((v for v in results.verdicts if {v.first, v.second} == {first, second}), None)
+    axis = Axis.of_run(results, choose_x(x, [results]))
+    places = axis.place(differences.rows)
     with new_figure(size) as figure:
         axes = figure.add_subplot()
-        legend = draw_marks(axes, results, ())
+        legend = draw_marks(axes, axis, results, ())
         if verdict is not None and verdict.rope > 0:
             axes.axhspan(-100 * verdict.rope, 100 * verdict.rope, **MARGIN)
             label = f"margin of ±{100 * verdict.rope:g} percentage points"
             legend[label] = library("matplotlib.patches", "plots").Patch(**MARGIN)
         axes.axhline(0.0, color="#1b2430", lw=0.8, ls="--")
         style = get_line_style(0)
-        axes.fill_between(differences.rows, low, high, color=style["color"], alpha=0.15, lw=0)
-        axes.plot(differences.rows, middle, **style)
+        axes.fill_between(places, low, high, color=style["color"], alpha=0.15, lw=0)
+        axes.plot(places, middle, **style)
         axes.set_ylim(*_compute_limits(middle, low, high))
+        axis.style(axes)
         if verdict is not None and verdict.row is not None:
-            axes.axvline(verdict.row, color=COLOURS[1], lw=1)
+            known_since = float(axis.place(verdict.row))
+            axes.axvline(known_since, color=COLOURS[1], lw=1)
             text = make_printable(str(replace(verdict, earlier=None)))
-            left = verdict.row > results.n_rows / 2  # towards the middle, where there is room
+            left = known_since > sum(axes.get_xlim()) / 2  # towards the middle, where there is room
             axes.annotate(
-                text, (verdict.row, 0.97), (-4 if left else 4, 0), xycoords=("data", "axes fraction"),
+                text, (known_since, 0.97), (-4 if left else 4, 0), xycoords=("data", "axes fraction"),
                 textcoords="offset points", color=COLOURS[1], va="top", ha="right" if left else "left", fontsize=8,
             )  # fmt: skip
-        style_axes(axes, results.n_rows)
         axes.set_ylabel("accuracy, percentage points")
         axes.set_title(f"{make_printable(first)} minus {make_printable(second)}")
         add_legend(figure, legend)
@@ -104,6 +112,7 @@ def q_statistic(
     measure: str | None = None,
     forgettings: object = None,
     *,
+    x: X | None = None,
     size: tuple[float, float] = (7.0, 3.6),
 ) -> Figure:
     """Draw the Q statistic of two learners along the stream: the logarithm of the ratio of their losses.
@@ -121,6 +130,9 @@ def q_statistic(
         The loss: error, log_loss, brier, a cost, or accuracy for the error; see `compute_q_curve`.
     forgettings
         One or several of those that were read, each a line, as objects or text; by default the first.
+    x
+        What the x axis shows: ``row`` or ``time``. By default the times of the rows, where they carry them and these
+        increase along the run: dates in UTC, or seconds if they start near 0.
     size
         Width and height in inches.
 
@@ -144,20 +156,24 @@ def q_statistic(
     lines = [compute_q_curve(run, first, second, measure, name) for name in names]
     learners = [make_printable(name) for name in (lines[0].first, lines[0].second)]
     loss = "error" if lines[0].measure == "accuracy" else lines[0].measure
+    axis = Axis.of_run(run, choose_x(x, [run]))
     with new_figure(size) as figure:
         axes = figure.add_subplot()
-        marks = draw_marks(axes, run, ())
+        marks = draw_marks(axes, axis, run, ())
         axes.axhline(0.0, color="#1b2430", lw=0.8, ls="--")
         legend: dict[str, Artist] = {}
         for index, line in enumerate(lines):
             style = get_line_style(index)
             summaries = {"folds": summarise_folds(line.folds.T), "all": summarise_folds(line.values[None])}
             rows, shown = downsample_curves(line.rows, summaries, MAX_POINTS)
+            places = axis.place(rows)
             if run.n_folds > 1:
-                axes.fill_between(rows, shown["folds"].low, shown["folds"].high, color=style["color"], alpha=0.15, lw=0)
+                axes.fill_between(
+                    places, shown["folds"].low, shown["folds"].high, color=style["color"], alpha=0.15, lw=0
+                )
             label = make_printable(describe_forgetting(line.forgetting))
-            (legend[label],) = axes.plot(rows, shown["all"].mean, label=label, **style)
-        style_axes(axes, run.n_rows)
+            (legend[label],) = axes.plot(places, shown["all"].mean, label=label, **style)
+        axis.style(axes)
         low, high = axes.get_ylim()
         axes.set_ylim(min(low, -0.05 * (high - low)), max(high, 0.05 * (high - low)))  # 0 is always inside
         axes.set_ylabel(f"log of the ratio of the {make_printable(loss)}")

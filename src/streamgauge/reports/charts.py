@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from streamgauge._format.markup import Markup, tag
 from streamgauge._format.numbers import RATE, label_measure
 from streamgauge._format.text import describe_forgetting, make_printable
+from streamgauge._format.times import shows_dates
 from streamgauge.records import Differences, RunData
 from streamgauge.reports.curves import Curve, downsample_curves, summarise_folds, summarise_series
 from streamgauge.reports.pareto import COSTS
@@ -25,6 +26,7 @@ __all__ = [
     "build_figure",
     "build_label_chart",
     "compute_point_limit",
+    "round_times",
 ]
 
 MAX_POINTS = 2_000
@@ -64,6 +66,8 @@ class Chart:
         The index of the run on the page.
     zero
         Whether zero is marked.
+    times
+        The times of the points, float64 [n], if the rows carry times that increase.
 
     Examples
     --------
@@ -82,6 +86,7 @@ class Chart:
     bands: bool = False
     run: int = 0
     zero: bool = False
+    times: NDArray[np.float64] | None = None
 
     @property
     def n_numbers(self) -> int:
@@ -103,6 +108,7 @@ class Chart:
             "rate": self.unit == RATE,
             "zero": self.zero,
             "rows": rows.tolist(),
+            **({} if self.times is None else {"times": round_times(np.interp(rows, self.rows, self.times))}),
             "lines": lines,
         }
 
@@ -168,6 +174,7 @@ def build_curve_charts(results: RunData, names: tuple[str, ...], run: int = 0) -
             unit=series.unit,
             bands=series.n_folds > 1,
             run=run,
+            times=_find_times(results, series.rows),
         )
         for series in list_series(results)
     ]
@@ -194,6 +201,7 @@ def build_cost_chart(results: RunData) -> Chart | None:
         lines={m: summarise_folds(cost.ram_hours[:, m].T) for m in range(len(results.learners))},
         unit="",
         bands=results.n_folds > 1,
+        times=_find_times(results, cost.rows),
     )
 
 
@@ -227,6 +235,7 @@ def build_difference_chart(results: RunData) -> Chart | None:
         lines=dict(enumerate(lines)),
         bands=True,
         zero=True,
+        times=_find_times(results, differences.rows),
     )
 
 
@@ -265,6 +274,7 @@ def build_balance_chart(results: RunData) -> Chart | None:
         names=tuple(f"class {name}" for name in counts.classes),
         rows=rows,
         lines={index: Curve(share, share, share) for index, share in enumerate(shares.T)},
+        times=_find_times(results, rows),
     )
 
 
@@ -294,7 +304,26 @@ def build_label_chart(results: RunData) -> Chart | None:
             if index == 0 or column.any()
         },
         unit="rows",
+        times=_find_times(results, counts.rows),
     )
+
+
+def _find_times(results: RunData, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    return results.find_times(rows) if results.has_time_axis else None
+
+
+def round_times(times: NDArray[np.float64]) -> list[float]:
+    """Round dates to a millisecond, and times without a date to nine digits.
+
+    Examples
+    --------
+    >>> round_times(np.array([1704067200.123456])), round_times(np.array([0.0, 1 / 3]))
+    ([1704067200.123], [0.0, 0.333333333])
+    """
+    if shows_dates(times):
+        dates: list[float] = np.round(times, 3).tolist()
+        return dates
+    return [float(f"{time:.9g}") for time in times.tolist()]
 
 
 def _round(values: NDArray[np.float64], unit: str) -> list[float | int | None]:

@@ -23,6 +23,7 @@ from streamgauge.reports.charts import (
     build_figure,
     build_label_chart,
     compute_point_limit,
+    round_times,
 )
 from streamgauge.reports.confusion import build_confusion_section, collect_confusion_data
 from streamgauge.reports.costs import build_costs_section
@@ -132,7 +133,8 @@ def assemble_page(
     """
     style = _read_asset("uPlot.min.css") + _read_asset("page.css")
     script = (
-        f"/*! uPlot\n{_read_asset('uPlot.LICENSE')}\n*/\n{_read_asset('uPlot.iife.min.js')}\n{_read_asset('page.js')}"
+        f"/*! uPlot\n{_read_asset('uPlot.LICENSE')}\n*/\n{_read_asset('uPlot.iife.min.js')}\n"
+        f"{_read_asset('times.js')}{_read_asset('page.js')}"
     )
     limit = compute_point_limit(charts)
     data = {
@@ -157,6 +159,8 @@ def assemble_page(
 def collect_marks(results: RunData, learners: Sequence[str] | None = None) -> dict[str, object]:
     """Return the marks on the curves of a run: true drifts, alarms, and spans of rows without labels.
 
+    If the rows carry times, the same marks follow over time; times between two readings are interpolated.
+
     Examples
     --------
     >>> collect_marks(RunData.from_readings((), n_rows=0))
@@ -165,7 +169,20 @@ def collect_marks(results: RunData, learners: Sequence[str] | None = None) -> di
     names = list(results.learners if learners is None else learners)
     alarms = [[row, names.index(results.learners[index]), kind] for row, index, kind in list_alarm_marks(results)]
     drifts = [[drift.position, drift.stop] for drift in results.drifts]
-    return {"drifts": drifts, "alarms": alarms, "hidden": [list(span) for span in find_unlabelled_spans(results)]}
+    hidden = [list(span) for span in find_unlabelled_spans(results)]
+    marks: dict[str, object] = {"drifts": drifts, "alarms": alarms, "hidden": hidden}
+    if not results.has_time_axis:
+        return marks
+
+    def find(rows: list[int]) -> list[float]:
+        return round_times(results.find_times(rows))
+
+    timed = {
+        "drifts": [find(ends) for ends in drifts],
+        "alarms": [[*find([row]), *rest] for row, *rest in alarms],
+        "hidden": [[*find([start, stop]), whole] for start, stop, whole in hidden],
+    }
+    return {**marks, "timed": timed}
 
 
 def build_header(title: str, description: str) -> Markup:
@@ -220,6 +237,8 @@ def build_curves_section(charts: Sequence[Chart], runs: Sequence[RunData]) -> Ma
         "Hatched: rows whose labels the learners never see, paler if some of them have labels.": any(
             find_unlabelled_spans(results) for results in runs
         ),
+        "Over time, marks between two readings are at interpolated times.": _has_switch(runs)
+        and any(results.alarms or results.drifts for results in runs),
         "Long curves are downsampled to the minimum and maximum of neighbouring readings.": any(
             len(chart.rows) > compute_point_limit(charts) for chart in charts
         ),
@@ -228,10 +247,24 @@ def build_curves_section(charts: Sequence[Chart], runs: Sequence[RunData]) -> Ma
     noscript = tag("p", "The curves need JavaScript; all final values are in the tables.", class_="note")
     return build_section(
         "Curves",
+        _build_switch() if _has_switch(runs) else Markup(),
         tag("div", *(build_figure(chart) for chart in charts), class_="charts"),
         tag("p", " ".join(hint for hint, holds in hints.items() if holds), class_="note screen"),
         tag("noscript", noscript),
     )
+
+
+def _has_switch(runs: Sequence[RunData]) -> bool:
+    return bool(runs) and all(results.has_time_axis for results in runs)
+
+
+def _build_switch() -> Markup:
+    """Return the buttons that switch all charts between rows and time."""
+    buttons = [
+        tag("button", text, type="button", data_x=x, aria_pressed=pressed)
+        for x, text, pressed in (("time", "time", "true"), ("row", "rows", "false"))
+    ]
+    return tag("div", tag("span", "Over"), *buttons, class_="switch screen", role="group", aria_label="x axis")
 
 
 def _read_asset(name: str) -> str:

@@ -67,7 +67,7 @@ def test_a_run_that_was_stopped_ahead_of_its_plans_ends_at_the_time_of_its_last_
     assert results.times.tolist() == make_times()[results.rows - 1].tolist()
 
 
-@pytest.mark.parametrize("start", [START, 0.0, -7e8, 253_402_300_800.0, 1.7e9 + 1 / 3])
+@pytest.mark.parametrize("start", [START, 0.0, -7e8, 9e10, 1.7e9 + 1 / 3])
 def test_saved_times_keep_every_bit(tmp_path: Path, start: float) -> None:
     results = sg.evaluate(make_timed_stream(start=start), sg.NaiveBayes(), every=10)
     loaded = load(save(results, tmp_path))

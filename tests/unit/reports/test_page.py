@@ -18,8 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
-from streamgauge import NoChange, evaluate
+from streamgauge import NaiveBayes, NoChange, evaluate
+from streamgauge.drift import DDM
 from streamgauge.errors import StreamgaugeError
+from streamgauge.labelling import First
 from streamgauge.records import Drift, Reading
 from streamgauge.reports import build_pairs_table, build_results_table, build_summary, page_html, write_page
 from streamgauge.reports.curves import Curve, downsample_curves, summarise_series
@@ -27,6 +29,7 @@ from streamgauge.reports.series import list_series
 from streamgauge.results import Results
 from streamgauge.streams import SEA, Gradual
 from tests.support.report_examples import WARNING, example_comparison, example_results, example_verdicts
+from tests.support.timed_examples import make_timed_stream
 
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">&amp;[red]"
 
@@ -327,3 +330,35 @@ def test_true_drifts_travel_from_the_stream_to_the_page() -> None:
     page = page_html(results)
     assert '"drifts":[[500,600]]' in page
     assert "1 true drift of the stream" in page
+
+
+def test_charts_and_marks_have_the_times_of_rows_where_these_carry_them() -> None:
+    options: dict[str, Any] = {"every": 100, "detectors": DDM(), "labelling": First(600), "resources": True}
+    results = evaluate(make_timed_stream(), {"bayes": NaiveBayes(), "last": NoChange()}, **options)
+    assert results.times is not None
+    page = Page(page_html(results))
+    charts = page.data["charts"]
+    assert {chart["group"] for chart in charts} == {"learners", "pairs", "classes", "labels"}
+    for chart in charts:
+        at = np.searchsorted(results.rows, chart["rows"])
+        assert chart["times"] == np.round(results.times[at], 3).tolist()
+    marks = page.data["runs"][0]
+    assert marks["alarms"]
+    for kind, n_ends in (("alarms", 1), ("hidden", 2)):
+        for mark, timed in zip(marks[kind], marks["timed"][kind], strict=True):
+            assert timed[:n_ends] == pytest.approx(results.find_times(mark[:n_ends]).tolist(), abs=1e-3)
+            assert timed[n_ends:] == mark[n_ends:]
+    assert [value for _, name, value in page.attributes if name == "data-x"] == ["time", "row"]
+    assert "marks between two readings are at interpolated times" in page.text
+
+
+def test_a_page_without_times_has_no_switch(page: Page) -> None:
+    assert not any(name == "data-x" for _, name, _ in page.attributes)
+    assert not any("times" in chart for chart in page.data["charts"])
+    assert "timed" not in page.data["runs"][0]
+
+
+def test_times_of_a_simulation_keep_nine_digits() -> None:
+    results = evaluate(make_timed_stream(start=0.0), NoChange(), every=500)
+    assert results.times is not None
+    assert Page(page_html(results)).data["charts"][0]["times"] == pytest.approx(results.times.tolist(), rel=1e-8)

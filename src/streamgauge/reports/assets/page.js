@@ -4,6 +4,7 @@
   const figures = [...document.querySelectorAll("figure.chart")];
   const hidden = new Set();
   const plots = [];
+  let overTime = true; // charts of runs whose rows carry times are drawn over these
 
   const readStyle = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const getColour = (key) => readStyle(`--curve-${key % colours}`);
@@ -15,6 +16,8 @@
   const tickFormatterOf = (chart) => (tick) => (chart.rate ? +(100 * tick).toFixed(6)
     : Math.abs(tick) >= 1000 ? compactFormat.format(tick) : +tick.toPrecision(6));
   const nameOf = (chart, line) => `${chart.group} ${line.key}`;
+  const isTimed = (chart) => overTime && Boolean(chart.times);
+  const isDated = (chart) => rowTimes.showDates(chart.times[0], chart.times.at(-1));
 
   // A reading with a gap on both sides has no line segment, so it gets a dot.
   const findIsolatedPoints = (plot, series) => {
@@ -26,10 +29,11 @@
   // Each line has consecutive series: its mean, then the lower and the upper edge of its band, if any.
   const columnsOf = (line) => (line.low ? [line.mean, line.low, line.high] : [line.mean]);
 
-  function buildSeries(line) {
-    const edge = { width: 0, stroke: "transparent", points: { show: false } };
+  function buildSeries(line, show) {
+    const edge = { width: 0, stroke: "transparent", points: { show: false }, show };
     const mean = {
       width: 2,
+      show,
       stroke: () => getColour(line.key),
       dash: dashes[line.key % dashes.length],
       points: { show: true, size: 5, filter: findIsolatedPoints, fill: () => getColour(line.key) },
@@ -47,8 +51,17 @@
     };
   }
 
+  function buildXAxis(chart) {
+    const shorten = (_, ticks) => ticks.map((tick) => compactFormat.format(tick));
+    if (!isTimed(chart)) return buildAxis({ values: shorten, space: 64, size: 32 });
+    const named = { labelSize: 18, labelGap: 0, labelFont: "12px system-ui, sans-serif" };
+    if (!isDated(chart)) return buildAxis({ ...named, values: shorten, space: 64, size: 26, label: "time (s)" });
+    const format = (_, ticks, __, ___, step) => rowTimes.formatTicks(ticks, step);
+    return buildAxis({ ...named, values: format, space: 72, size: 42, label: "time (UTC)" });
+  }
+
   const buildAxes = (chart) => [
-    buildAxis({ values: (_, rows) => rows.map((row) => compactFormat.format(row)), space: 64, size: 32 }),
+    buildXAxis(chart),
     buildAxis({ values: (_, ticks) => ticks.map(tickFormatterOf(chart)), size: 52, space: 36 }),
   ];
 
@@ -136,10 +149,12 @@
   function makeReadout(chart, figure) {
     const position = figure.querySelector(".where");
     const format = formatterOf(chart);
+    const formatTime = chart.times && rowTimes.makeTimeFormat(chart.times[0], chart.times.at(-1));
     return (plot) => {
       const hovered = plot.cursor.idx;
       const index = hovered ?? chart.rows.length - 1;
-      position.textContent = `at ${hovered == null ? "the last row, " : "row "}${countFormat.format(chart.rows[index])}`;
+      const time = formatTime ? `, ${formatTime(chart.times[index])}` : "";
+      position.textContent = `at ${hovered == null ? "the last row, " : "row "}${countFormat.format(chart.rows[index])}${time}`;
       chart.lines.forEach((line) => {
         const value = figure.querySelector(`[data-key="${nameOf(chart, line)}"] .value`);
         const mean = document.createElement("b");
@@ -168,15 +183,17 @@
     chart.lines.forEach((line) => {
       const first = series.length;
       firstSeries.set(nameOf(chart, line), first);
-      series.push(...buildSeries(line));
+      series.push(...buildSeries(line, !hidden.has(nameOf(chart, line))));
       if (line.low) bands.push({ series: [first + 2, first + 1], fill: () => getColour(line.key) + "26" });
     });
     const readout = makeReadout(chart, figure);
-    const marks = runs[chart.run];
+    const timed = isTimed(chart);
+    const marks = timed ? runs[chart.run].timed : runs[chart.run];
     const options = {
+      tzDate: rowTimes.toDate,
       width: Math.max(container.clientWidth, 200),
       height: Math.max(container.clientHeight, 160),
-      scales: { x: { time: false }, y: buildScale(chart) },
+      scales: { x: { time: timed && isDated(chart) }, y: buildScale(chart) },
       legend: { show: false },
       cursor: { y: false, points: { size: 7 }, sync: { key: `rows ${chart.run}` } },
       axes: buildAxes(chart),
@@ -189,11 +206,12 @@
         draw: [(plot) => { if (chart.group === "learners") paintAlarms(plot, marks.alarms); if (chart.zero) paintZero(plot); }],
       },
     };
-    const plot = new uPlot(options, [chart.rows, ...chart.lines.flatMap(columnsOf)], container);
+    const plot = new uPlot(options, [timed ? chart.times : chart.rows, ...chart.lines.flatMap(columnsOf)], container);
     plot.root.setAttribute("role", "img");
     plot.root.setAttribute("aria-label", `Curves of ${chart.label}`);
-    new ResizeObserver(() => fit(plot, container)).observe(container);
-    plots.push({ plot, container, firstSeries, chart });
+    const observer = new ResizeObserver(() => fit(plot, container));
+    observer.observe(container);
+    plots.push({ plot, container, firstSeries, chart, observer });
   }
 
   function fit(plot, container) {
@@ -237,9 +255,20 @@
     });
   }
 
-  charts.forEach((chart, i) => draw(chart, figures[i]));
+  // Draws all charts again, over rows or over time.
+  function setAxis(name) {
+    overTime = name === "time";
+    plots.splice(0).forEach(({ plot, observer }) => { observer.disconnect(); plot.destroy(); });
+    charts.forEach((chart, i) => draw(chart, figures[i]));
+    document.querySelectorAll("[data-x]").forEach((button) => button.setAttribute("aria-pressed", button.dataset.x === name));
+  }
+
+  setAxis("time");
   document.querySelectorAll("[data-key]").forEach((button) => {
     button.addEventListener("click", () => toggle(button.dataset.key));
+  });
+  document.querySelectorAll("[data-x]").forEach((button) => {
+    button.addEventListener("click", () => setAxis(button.dataset.x));
   });
   document.querySelectorAll(".moment input").forEach((slider) => {
     slider.addEventListener("input", () => showMoment(slider));
