@@ -442,6 +442,8 @@ class CellBatch:
         Its scored predictions.
     reading_rows, tallies
         After how many rows of the stream the tallies were taken, and the tallies [forgetting][reading row].
+    unlabelled
+        Its predictions for tested rows of unknown class, which are not scored; None if there are none.
     """
 
     learner: str
@@ -450,6 +452,7 @@ class CellBatch:
     trace: Trace
     reading_rows: Sequence[int]
     tallies: Sequence[Sequence[Tally]]
+    unlabelled: Trace | None = None
 
 
 @runtime_checkable

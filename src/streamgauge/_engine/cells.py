@@ -32,6 +32,8 @@ __all__ = ["Cell", "CellGroup", "Fold"]
 CellTallies = Sequence[Sequence[Tally]]
 """The tallies of a cell by forgetting and reading row, up to where its learner failed."""
 
+NOTHING: Predicted = (np.empty(0, dtype=np.int32), None)
+
 
 class Fold:
     """What the learners of one fold share: the current step and the hits of the baselines.
@@ -146,6 +148,29 @@ class Fold:
             time=self.time,
         )
 
+    def trace_unlabelled(self, predictions: NDArray[np.int32], votes: NDArray[np.float64] | None) -> Trace | None:
+        """Return one learner's predictions for tested rows of unknown class; None if there are none.
+
+        If predictions wait for labels there are none either, since no label will come.
+        """
+        step = self.step
+        if self.schedule is not None or not step.batch.n_unlabelled:
+            return None
+        unknown = step.unlabelled[: int(np.searchsorted(step.unlabelled, len(predictions)))]
+        no_hits = np.zeros(len(unknown), dtype=np.bool_)
+        columns = (step.batch.weight, votes, step.batch.time)
+        weight, votes, time = (None if column is None else column[unknown] for column in columns)
+        return Trace(
+            row=step.times[unknown],
+            y_true=step.batch.y[unknown],
+            y_pred=predictions[unknown],
+            majority_hit=no_hits,
+            no_change_hit=no_hits,
+            weight=weight,
+            votes=votes,
+            time=time,
+        )
+
     def save(self) -> bytes:
         """Return the whole state between two batches."""
         buffers = pack_columns("buffers", {}, {"test": self._test.slots, "weight": self._weight.slots})
@@ -189,6 +214,7 @@ class Cell:
         self.alarms: list[Alarm] = []
         self._held = HeldColumns()
         self._trace = fold.make_trace(np.empty(0, dtype=np.int32), None)
+        self._predicted: Predicted = NOTHING
         self._watches = {detector: Watch(spec) for detector, spec in detectors.items()}
         self._end_training = find_end_of_training(learner)
 
@@ -224,6 +250,7 @@ class Cell:
         except Exception as error:
             failure = as_learner_error(0, np.empty((0, self.fold.n_classes)), error, with_votes=with_votes)
             return self._fail(failure, reading_rows)
+        self._predicted = predictions, votes
         predictions, votes = self.fold.hold(self._held, predictions, votes)
         if with_correct:
             self.correct: NDArray[np.bool_] = np.equal(predictions, step.batch.y)
@@ -247,6 +274,7 @@ class Cell:
     def _fail(self, error: LearnerError, reading_rows: Sequence[int]) -> CellTallies:
         """Score the predictions before the row at which the learner failed."""
         step, (predictions, votes) = self.fold.step, error.done
+        self._predicted = predictions, votes
         rows, times = step.rows, step.times
         self.failure = Failure(self.name, self.fold.number, int(rows[error.position]), str(error))
         padded = np.append(predictions, np.full(len(rows) - len(predictions), ABSTAINED, dtype=np.int32))
@@ -264,7 +292,7 @@ class Cell:
     def _skip(self, reading_rows: Sequence[int]) -> CellTallies:
         """Return no tallies: the learner has failed before."""
         self.correct = np.zeros(len(self.fold.step.batch), dtype=np.bool_)
-        self._trace, self.alarms = self._trace.part(0, 0), []
+        self._trace, self.alarms, self._predicted = self._trace.part(0, 0), [], NOTHING
         if self.meter is not None:
             self.meter.repeat_last_note(len(reading_rows))
         return [() for _ in self._states[: self._n_forgettings]]
@@ -315,7 +343,7 @@ class Cell:
             no_change_hit=no_hits,
             votes=np.empty((0, 0)),
         )
-        self.alarms = []
+        self.alarms, self._predicted = [], NOTHING
         if self.meter is not None and reading_rows:
             self.meter.note()
         return self._update(reading_rows)
@@ -329,6 +357,7 @@ class Cell:
             trace=self._trace,
             reading_rows=reading_rows[: len(tallies[0])],
             tallies=[drop_rows(by_row) for by_row in tallies],
+            unlabelled=self.fold.trace_unlabelled(*self._predicted),
         )
 
     @property

@@ -9,17 +9,23 @@ from typing import Any
 from streamgauge.cli.output import print_note
 from streamgauge.errors import StreamgaugeError
 from streamgauge.results import Results, check_table_name
+from streamgauge.results.saved_errors import PREDICTION_FORMATS
 
 __all__ = ["FileStamps", "check_folders", "check_output_files", "find_earlier_files", "require_folder", "save_into"]
 
 FileStamps = dict[Path, tuple[int, int]]
 """Inode and modification time of files, which change when a file is rewritten."""
 
-RECORDS = ("predictions.parquet", "confusion.csv", "confusion.mat", "report.html")
+RECORDS = (
+    *(f"predictions.{kind}" for kind in PREDICTION_FORMATS),
+    "confusion.csv",
+    "confusion.mat",
+    "report.html",
+)
 """Files that a run may write next to its results, apart from the folder `MISCLASSIFIED`."""
 
 MISCLASSIFIED = "misclassified"
-_MISCLASSIFIED_NAME = re.compile(r".+-\d+\.(arff|csv|tsv|parquet)")
+_MISCLASSIFIED_NAME = re.compile(r".+-\d+\.(arff|csv|tsv|parquet|arrow)")
 
 
 def check_folders(options: dict[str, Any], results: Path | None = None) -> FileStamps | None:

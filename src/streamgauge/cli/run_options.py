@@ -29,6 +29,7 @@ from streamgauge.cli.watch import watch_option
 from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
 from streamgauge.names import FAMILIES, find_labelled_stream, make, make_learners
 from streamgauge.results import Results
+from streamgauge.results.saved_errors import PREDICTION_FORMATS
 
 if TYPE_CHECKING:
     from streamgauge.evaluation import Evaluation
@@ -124,6 +125,12 @@ _OPTIONS = (
         multiple=True,
         type=Choice(["predictions", "votes", "misclassified", "confusion"]),
         help="Also write this to the folder of --out; repeatable.",
+    ),
+    click.option(
+        "--record-format",
+        type=Choice(PREDICTION_FORMATS),
+        help="Format of the recorded predictions, votes and misclassified rows.  [default: parquet for predictions, "
+        "that of the input for rows]",
     ),
     click.option(
         "--log",
@@ -254,11 +261,15 @@ def _make_recorders(options: dict[str, Any]) -> list[Any]:
     if wanted and folder is None:
         msg = f"--record {options['record'][0]} needs --out, the folder to write to"
         raise StreamgaugeError(msg)
+    kind = options["record_format"]
+    if kind is not None and not wanted & {"predictions", "votes", "misclassified"}:
+        msg = f"--record-format {kind} needs --record predictions, votes or misclassified"
+        raise StreamgaugeError(msg)
     recorders: list[Any] = []
     if wanted & {"predictions", "votes"}:
-        recorders.append(Predictions(folder / "predictions.parquet", votes="votes" in wanted))
+        recorders.append(Predictions(folder / f"predictions.{kind or 'parquet'}", votes="votes" in wanted))
     if "misclassified" in wanted:
-        recorders.append(Misclassified(folder / "misclassified"))
+        recorders.append(Misclassified(folder / "misclassified", kind))
     if "confusion" in wanted:
         recorders += [ConfusionMatrices(folder / "confusion.csv"), ConfusionMatrices(folder / "confusion.mat")]
     return recorders

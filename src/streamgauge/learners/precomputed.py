@@ -1,11 +1,13 @@
 """Predictions of a model that runs elsewhere, read from the rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners.plain_loop import pick_winners
 from streamgauge.records import ABSTAINED, Schema, Step
@@ -24,10 +26,10 @@ class Precomputed:
     Parameters
     ----------
     column
-        The attribute that holds the predicted class, or the prefix of the attributes that hold the votes: with "model",
-        the votes for class "up" are in "model.up", as for events like ``{"model": {"up": 0.8, "down": 0.2}}``. A
-        prediction that is missing or not a class is an abstention, and thus an error; so are votes that are missing or
-        negative.
+        The attribute that holds the predicted class (its name, or its number if all classes are numbers), or the prefix
+        of the attributes that hold the votes: with "model", the votes for class "up" are in "model.up", as for events
+        like ``{"model": {"up": 0.8, "down": 0.2}}``. A prediction that is missing or not a class is an abstention, and
+        thus an error; so are votes that are missing or negative.
     seed
         Not used: it makes no random choice.
 
@@ -56,8 +58,8 @@ class Precomputed:
         if self.column in indices:
             attribute = schema.attributes[indices[self.column]]
             if attribute.values is None:
-                msg = f"attribute {self.column!r} is numeric, but predictions must be names of classes"
-                raise StreamgaugeError(msg)
+                numbers = self._read_numbers(schema.classes)
+                return _PredictionReader(schema.n_classes, [indices[self.column]], None, numbers)
             class_codes = {name: code for code, name in enumerate(schema.classes)}
             codes = np.array([class_codes.get(value, ABSTAINED) for value in attribute.values], dtype=np.int32)
             return _PredictionReader(schema.n_classes, [indices[self.column]], codes)
@@ -67,20 +69,35 @@ class Precomputed:
             raise StreamgaugeError(msg)
         return _PredictionReader(schema.n_classes, [indices[name] for name in names], None)
 
+    def _read_numbers(self, classes: Sequence[str]) -> NDArray[np.float64]:
+        """Return the numbers that are the names of the classes, as in a CSV file."""
+        if not all(map(_native.is_number, classes)):
+            msg = f"attribute {self.column!r} is numeric, but predictions must be names of classes"
+            raise StreamgaugeError(msg)
+        return np.array([float(name) for name in classes])
+
 
 class _PredictionReader:
     """A learner that returns the predictions in the rows.
 
-    With `codes`, the class of each value of the column, there is one column of predictions; without, one column of
-    votes per class.
+    With `codes`, the class of each value of the column, or `numbers`, the name of each class as a number, there is one
+    column of predictions; without, one column of votes per class.
     """
 
-    def __init__(self, n_classes: int, columns: list[int], codes: NDArray[np.int32] | None) -> None:
-        self._n_classes, self._columns, self._codes = n_classes, columns, codes
+    def __init__(
+        self,
+        n_classes: int,
+        columns: list[int],
+        codes: NDArray[np.int32] | None,
+        numbers: NDArray[np.float64] | None = None,
+    ) -> None:
+        self._n_classes, self._columns, self._codes, self._numbers = n_classes, columns, codes, numbers
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the votes for the classes of each row."""
         values = x[:, self._columns]
+        if self._numbers is not None:
+            return (values == self._numbers).astype(np.float64)
         if self._codes is None:
             votes = np.where(np.isnan(values) | (values < 0), np.nan, values)
             votes[np.isnan(votes).any(axis=1)] = 0.0

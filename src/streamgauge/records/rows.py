@@ -313,6 +313,12 @@ class Step:
             known &= self.test
         return None if known.all() else np.flatnonzero(known)
 
+    @property
+    def unlabelled(self) -> NDArray[np.intp]:
+        """The positions in the batch of the tested rows of unknown class, which are not scored."""
+        unknown = self.batch.y == UNLABELLED
+        return np.flatnonzero(unknown if self.test is None else unknown & self.test)
+
     @cached_property
     def rows(self) -> NDArray[np.int64]:
         """The position of each row in the stream."""

@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import CellBatch, Stream
-from streamgauge.records import ABSTAINED, Batch, Schema, Trace
+from streamgauge.records import ABSTAINED, Attribute, Batch, Schema, Trace
 from streamgauge.streams import File
-from streamgauge.streams.output_files import Output, open_output, replace_atomically
+from streamgauge.streams.output_files import Output, detect_format, open_output, replace_atomically
 from streamgauge.streams.writers import open_row_writer, quote_csv
 
 __all__ = ["ConfusionMatrices", "Misclassified", "Predictions"]
@@ -29,32 +29,40 @@ _EMPTY_TRACE = Trace(np.empty(0, dtype=np.int64), _NO_CLASS, _NO_CLASS, _NO_HIT,
 
 @dataclass(frozen=True)
 class Predictions:
-    """Every scored prediction, as a Parquet table.
+    """Every scored prediction, and those for rows of unknown class, as a table.
 
     Its columns are ``row`` (row of the stream, or of the test set of a holdout), ``after`` (last row of the stream
-    before the prediction), ``learner``, ``fold``, ``true``, ``predicted`` (null if the learner abstained), ``weight``
-    and, with votes, ``vote CLASS`` for each class.
+    before the prediction), ``learner``, ``fold``, ``predicted`` (missing if the learner abstained), ``weight``, with
+    votes ``vote.CLASS`` for each class, and ``true`` (missing if the class is unknown). The rows are in the order of
+    ``after``, learner and fold, whatever the size of batches. If a prediction is scored when its label arrives
+    (``score`` of "last" or "labelled"), a row whose label never arrives has none.
+
+    `streamgauge.streams.File` reads the file as a stream, on which ``Precomputed("predicted")`` and
+    ``Precomputed("vote")`` repeat the predictions and the votes.
 
     Parameters
     ----------
     path
-        The file.
+        The file. Its name determines the format: ``.csv``, ``.tsv``, ``.arff`` (each also with ``.gz`` or ``.zst``),
+        ``.parquet``, ``.arrow`` or ``.feather``.
     votes
         Whether to write the votes.
 
     Examples
     --------
     >>> import tempfile
-    >>> import pyarrow.parquet
     >>> from streamgauge import SEA, NaiveBayes, evaluate
-    >>> path = Path(tempfile.mkdtemp()) / "predictions.parquet"
+    >>> path = Path(tempfile.mkdtemp()) / "predictions.csv"
     >>> _ = evaluate(SEA(n_rows=100), NaiveBayes(), recorders=[Predictions(path)])
-    >>> pyarrow.parquet.read_table(path).column_names
-    ['row', 'after', 'learner', 'fold', 'true', 'predicted', 'weight']
+    >>> path.read_text().splitlines()[:3]
+    ['row,after,learner,fold,predicted,weight,true', '0,0,NaiveBayes,0,?,1,1', '1,1,NaiveBayes,0,1,1,1']
     """
 
     path: str | Path
     votes: bool = False
+
+    def __post_init__(self) -> None:
+        detect_format(Path(self.path))
 
     @property
     def needs_votes(self) -> bool:
@@ -66,69 +74,100 @@ class Predictions:
         self, _stream: Stream, schema: Schema, learners: Sequence[str], *_: object
     ) -> Iterator[Callable[[CellBatch], None]]:
         """Open the file for a run."""
-        import pyarrow as pa  # noqa: PLC0415  (slow to import)
-        import pyarrow.parquet as pq  # noqa: PLC0415
+        numbers = [f"vote.{name}" for name in schema.classes] if self.votes else []
+        names: dict[str, Sequence[str] | None] = {"row": None, "after": None, "learner": learners, "fold": None}
+        names |= {"predicted": schema.classes, "weight": None, **dict.fromkeys(numbers)}
+        attributes = tuple(Attribute(name, values and tuple(values)) for name, values in names.items())
+        columns = Schema(attributes, schema.classes)
+        whole = ("row", "after", "fold")
+        with open_row_writer(Path(self.path), columns, target="true", whole=whole) as write:
+            table = _OrderedPredictions(learners, write, votes=self.votes)
+            yield table.add
+            table.write(held_back=False)
 
-        classes = pa.array(schema.classes, pa.string())
-        names = pa.array(learners, pa.string())
-        text = pa.dictionary(pa.int32(), pa.string())
-        kinds = {"row": pa.int64(), "after": pa.int64(), "learner": text, "fold": pa.int32(), "true": text}
-        kinds |= {"predicted": text, "weight": pa.float64()}
-        kinds |= {f"vote {name}": pa.float64() for name in schema.classes} if self.votes else {}
 
-        def encode(codes: NDArray[Any], values: Any) -> Any:  # noqa: ANN401
-            return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32), mask=codes == ABSTAINED), values)
+class _OrderedPredictions:
+    """Brings the predictions of all cells into the order of time, learner and fold, batch by batch."""
 
-        def tabulate(batch: CellBatch) -> Any:  # noqa: ANN401
-            trace, n = batch.trace, len(batch.trace)
-            columns = [
-                batch.step.rows[_find_scored(batch)],
-                trace.row,
-                encode(np.full(n, learners.index(batch.learner)), names),
-                np.full(n, batch.fold, dtype=np.int32),
-                encode(trace.y_true, classes),
-                encode(trace.y_pred, classes),
-                np.ones(n) if trace.weight is None else trace.weight,
-                *(trace.votes.T if self.votes and trace.votes is not None else ()),
-            ]
-            return pa.table([pa.array(column) for column in columns], schema=pa.schema(kinds))
+    def __init__(self, learners: Sequence[str], write: Callable[[Batch], object], *, votes: bool) -> None:
+        self._learners, self._write, self._votes = learners, write, votes
+        self._cells: set[tuple[str, int]] = set()
+        self._parts: list[tuple[NDArray[np.float64], NDArray[np.int32]]] = []
 
-        with (
-            replace_atomically(Path(self.path)) as temporary,
-            pq.ParquetWriter(temporary, pa.schema(kinds), compression="zstd") as file,
-        ):
-            yield lambda batch: file.write_table(tabulate(batch)) if len(batch.trace) else None
+    def add(self, batch: CellBatch) -> None:
+        """Add what a cell predicted; when a cell comes again, the batch before is complete."""
+        cell = batch.learner, batch.fold
+        if cell in self._cells:
+            self.write(held_back=True)
+            self._cells.clear()
+        self._cells.add(cell)
+        self._add_trace(batch, batch.trace, _find_scored(batch))
+        if batch.unlabelled is not None:
+            self._add_trace(batch, batch.unlabelled, batch.step.unlabelled[: len(batch.unlabelled)])
+
+    def _add_trace(self, batch: CellBatch, trace: Trace, positions: NDArray[np.intp]) -> None:
+        n = len(trace)
+        columns = [
+            batch.step.rows[positions],
+            trace.row,
+            np.full(n, self._learners.index(batch.learner)),
+            np.full(n, batch.fold),
+            np.where(trace.y_pred == ABSTAINED, np.nan, trace.y_pred),
+            np.ones(n) if trace.weight is None else trace.weight,
+            *(trace.votes.T if self._votes and trace.votes is not None else ()),
+        ]
+        if n:
+            self._parts.append((np.stack(columns, axis=1, dtype=np.float64), trace.y_true))
+
+    def write(self, *, held_back: bool) -> None:
+        """Write the rows; hold back those of the latest moment, to which the next batch may add."""
+        if not self._parts:
+            return
+        x, y = (np.concatenate(part) for part in zip(*self._parts, strict=True))
+        row, after, learner, fold = x.T[:4]
+        order = np.lexsort((np.arange(len(y)), fold, learner, after))
+        n = int(np.count_nonzero(after < after.max())) if held_back else len(y)
+        self._parts = [(x[order[n:]], y[order[n:]])]
+        if n:
+            self._write(Batch(int(row[order[0]]), x[order[:n]], y[order[:n]]))
 
 
 @dataclass(frozen=True)
 class Misclassified:
-    """The rows that each learner misclassified in each fold, in the format of the input, with their true classes.
+    """The rows that each learner misclassified in each fold, with their true classes.
 
-    Files are named ``LEARNER-FOLD.arff`` and so on. The format is ARFF if the stream is not a file, or a file of a
-    format that cannot be written.
+    Files are named ``LEARNER-FOLD.arff`` and so on.
 
     Parameters
     ----------
     folder
         Folder of the files.
+    format
+        One of ``arff csv tsv parquet arrow``, the first three also followed by ``.gz`` or ``.zst``; None for the format
+        of the input, or ARFF if the stream is not a file, or a file of a format that cannot be written.
 
     Examples
     --------
     >>> import tempfile
     >>> from streamgauge import SEA, NaiveBayes, evaluate
     >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = evaluate(SEA(n_rows=100), NaiveBayes(), recorders=[Misclassified(folder)])
+    >>> _ = evaluate(SEA(n_rows=100), NaiveBayes(), recorders=[Misclassified(folder, "csv")])
     >>> [path.name for path in folder.iterdir()]
-    ['NaiveBayes-0.arff']
+    ['NaiveBayes-0.csv']
     """
 
     folder: str | Path
+    format: str | None = None
     needs_votes: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if self.format is not None:
+            detect_format(Path(self.folder) / f"rows.{self.format}")
 
     @contextmanager
     def open(self, stream: Stream, schema: Schema, *_: object) -> Iterator[Callable[[CellBatch], None]]:
         """Open a file for each learner and fold of a run."""
-        suffix = _choose_suffix(stream)
+        suffix = self.format or _choose_format(stream)
         with ExitStack() as files:
             writers: dict[tuple[str, int], Callable[[Batch], object]] = {}
 
@@ -136,8 +175,8 @@ class Misclassified:
                 cell = (cell_batch.learner, cell_batch.fold)
                 batch = cell_batch.step.batch
                 if cell not in writers:
-                    weight = "weight" if batch.weight is not None and suffix != ".arff" else None
-                    name = f"{re.sub(r'[^A-Za-z0-9_.=,-]+', '_', cell_batch.learner)}-{cell_batch.fold}{suffix}"
+                    weight = "weight" if batch.weight is not None and not suffix.startswith("arff") else None
+                    name = f"{re.sub(r'[^A-Za-z0-9_.=,-]+', '_', cell_batch.learner)}-{cell_batch.fold}.{suffix}"
                     writer = open_row_writer(Path(self.folder) / name, schema, weight=weight)
                     writers[cell] = files.enter_context(writer)
                 wrong = _find_scored(cell_batch)[~cell_batch.trace.correct]
@@ -238,15 +277,15 @@ def _write_mat(
 
 
 def _find_scored(batch: CellBatch) -> NDArray[np.intp]:
-    """Return the indices of the scored rows in the step."""
+    """Return the indices of the scored rows in the step, up to where the learner failed."""
     scored = batch.step.scored
-    return np.arange(len(batch.step.batch)) if scored is None else scored
+    return (np.arange(len(batch.step.batch)) if scored is None else scored)[: len(batch.trace)]
 
 
-def _choose_suffix(stream: Stream) -> str:
-    """Return the suffix of the format of the input."""
+def _choose_format(stream: Stream) -> str:
+    """Return the format of the input, or ARFF if it cannot be written."""
     if not isinstance(stream, File):
-        return ".arff"
+        return "arff"
     if stream.kind == "csv" and (stream.delimiter == "\t" or str(stream.path).removesuffix(".gz").endswith(".tsv")):
-        return ".tsv"
-    return {"arff": ".arff", "csv": ".csv", "parquet": ".parquet"}.get(stream.kind, ".arff")
+        return "tsv"
+    return stream.kind if stream.kind in {"arff", "csv", "parquet", "arrow"} else "arff"

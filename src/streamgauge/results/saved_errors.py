@@ -8,11 +8,18 @@ from numpy.typing import NDArray
 
 from streamgauge._format.text import count
 from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge.records import UNLABELLED
+from streamgauge.streams import File
 
-__all__ = ["SavedErrors", "read_errors"]
+__all__ = ["PREDICTION_FORMATS", "SavedErrors", "read_errors"]
 
-FILE = "predictions.parquet"
-"""The file of predictions in a folder of results."""
+STEM = "predictions"
+"""The name of the file of predictions in a folder of results, without its suffix."""
+
+PREDICTION_FORMATS = ("parquet", "csv", "arff", "tsv", "arrow")
+"""The formats of that file, the first by default."""
+
+COLUMNS = ("after", "learner", "fold", "predicted")
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,8 @@ def read_errors(path: Path | str, learner: str | None = None, fold: int = 0) -> 
     Parameters
     ----------
     path
-        The Parquet file, or a folder of results with ``predictions.parquet`` (``--record predictions``).
+        The file, of any format, or a folder of results with ``predictions.parquet`` or another format (``--record
+        predictions``). Rows of unknown class are left out.
     learner
         The name of the learner; may be omitted if there is just one.
     fold
@@ -62,30 +70,59 @@ def read_errors(path: Path | str, learner: str | None = None, fold: int = 0) -> 
     >>> float(read_errors(path).errors.mean()) == results.final("NaiveBayes", "error").mean
     True
     """
-    import pyarrow as pa  # noqa: PLC0415  (slow to import)
-    import pyarrow.compute as pc  # noqa: PLC0415
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    path = Path(path) / FILE if Path(path).is_dir() else Path(path)
-    try:
-        table = pq.read_table(path, columns=["after", "learner", "fold", "true", "predicted"])
-    except FileNotFoundError:
-        msg = f"there is no {path}: evaluate with --out and --record predictions, or with the recorder Predictions"
-        raise StreamgaugeError(msg) from None
-    except (OSError, pa.ArrowException) as error:
-        msg = f"cannot read predictions from {path}: {error}"
-        raise StreamgaugeError(msg) from None
-    names = pc.unique(table["learner"].cast(pa.string())).to_pylist()
+    path = _find_file(Path(path))
+    columns, learners = _read_columns(path)
+    names = [name for code, name in enumerate(learners) if (columns["learner"] == code).any()]
     if learner is None and len(names) != 1:
         msg = f"{path} has {count(len(names), 'learner')}; choose one with learner: {', '.join(names)}"
         raise StreamgaugeError(msg)
     learner = names[0] if learner is None else learner
     if learner not in names:
         raise unknown_name(kind="learner", name=learner, known=names)
-    chosen = table.filter(pc.and_(pc.equal(table["learner"].cast(pa.string()), learner), pc.equal(table["fold"], fold)))
-    if not len(chosen):
+    chosen = (columns["learner"] == learners.index(learner)) & (columns["fold"] == fold)
+    if not chosen.any():
         msg = f"{path} has no fold {fold} of {learner}; folds are counted from 0"
         raise StreamgaugeError(msg)
-    right = pc.equal(chosen["true"].cast(pa.string()), chosen["predicted"].cast(pa.string()))
-    is_right = pc.fill_null(right, False).to_numpy()  # noqa: FBT003
-    return SavedErrors(learner, fold, chosen["after"].to_numpy(), 1.0 - is_right.astype(np.float64))
+    chosen &= ~np.isnan(columns["true"])  # nothing is known of the errors in rows of unknown class
+    rows, true, predicted = (columns[name][chosen] for name in ("after", "true", "predicted"))
+    return SavedErrors(learner, fold, rows.astype(np.int64), (true != predicted).astype(np.float64))
+
+
+def _find_file(path: Path) -> Path:
+    """Return the file of predictions in a folder of results, whatever its format."""
+    if path.is_dir():
+        found = [path / f"{STEM}.{kind}" for kind in PREDICTION_FORMATS]
+        path = next((file for file in found if file.is_file()), found[0])
+    if not path.is_file():
+        msg = f"there is no {path}: evaluate with --out and --record predictions, or with the recorder Predictions"
+        raise StreamgaugeError(msg)
+    return path
+
+
+def _read_columns(path: Path) -> tuple[dict[str, NDArray[np.float64]], tuple[str, ...]]:
+    """Return the columns of saved predictions, codes for names and NaN for missing ones; and the names of learners."""
+    try:
+        file = File(path, target="true")
+        names = ("learner", "predicted", "true") if file.kind == "csv" else ()
+        file = File(path, target="true", keep=COLUMNS, nominal=names)
+        attributes = file.schema.attributes
+        batches = list(file.batches(1 << 16))
+    except StreamgaugeError as error:
+        msg = f"cannot read predictions from {path}: {error}"
+        raise StreamgaugeError(msg) from None
+    values = np.concatenate([np.empty((0, len(attributes))), *(batch.x for batch in batches)])
+    columns = {attribute.name: column for attribute, column in zip(attributes, values.T, strict=True)}
+    if set(columns) != set(COLUMNS):
+        msg = f"cannot read predictions from {path}: its columns {', '.join(columns)} are not those of predictions"
+        raise StreamgaugeError(msg)
+    by_name = {attribute.name: attribute.values or () for attribute in attributes}
+    codes = np.array([_find_code(name, file.schema.classes) for name in by_name["predicted"]] + [np.nan])
+    missing = np.isnan(columns["predicted"])
+    columns["predicted"] = codes[np.where(missing, -1, columns["predicted"]).astype(np.intp)]
+    y = np.concatenate([np.empty(0), *(batch.y for batch in batches)])
+    columns["true"] = np.where(y == UNLABELLED, np.nan, y)
+    return columns, by_name["learner"]
+
+
+def _find_code(name: str, classes: tuple[str, ...]) -> float:
+    return classes.index(name) if name in classes else -1.0

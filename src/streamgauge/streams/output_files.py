@@ -8,10 +8,12 @@ from typing import Any, Protocol
 
 from streamgauge.errors import StreamgaugeError
 
-__all__ = ["Output", "detect_format", "open_output", "replace_atomically"]
+__all__ = ["TABLE_KINDS", "Output", "detect_format", "open_output", "replace_atomically"]
 
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-_KINDS = {".arff": "arff", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
+_KINDS = {".arff": "arff", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
+TABLE_KINDS = ("parquet", "arrow")
+"""The formats that are written by pyarrow, and compressed by themselves."""
 
 
 class Output(Protocol):
@@ -23,7 +25,7 @@ class Output(Protocol):
 
 
 def detect_format(path: Path) -> tuple[str, str | None]:
-    """Return format (arff, csv, tsv or parquet) and compression (gzip, zstd or None) of a file, given its name.
+    """Return format (arff, csv, tsv, parquet or arrow) and compression (gzip, zstd or None) of a file, given its name.
 
     Examples
     --------
@@ -32,8 +34,11 @@ def detect_format(path: Path) -> tuple[str, str | None]:
     """
     compression = _COMPRESSIONS.get(path.suffix.lower())
     suffix = (Path(path.stem).suffix if compression else path.suffix).lower()
-    if suffix not in _KINDS or (suffix == ".parquet" and compression):
-        msg = f"{path}: write to a file that ends in .arff, .csv or .tsv (optionally with .gz or .zst), or in .parquet"
+    if suffix not in _KINDS or (_KINDS[suffix] in TABLE_KINDS and compression):
+        msg = (
+            f"{path}: write to a file that ends in .arff, .csv or .tsv (optionally with .gz or .zst), or in .parquet, "
+        )
+        msg += ".arrow or .feather"
         raise StreamgaugeError(msg)
     return _KINDS[suffix], compression
 

@@ -1,7 +1,7 @@
 """Writing streams to files; reading a file back yields exactly the same rows."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -13,8 +13,8 @@ from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import Stream
 from streamgauge.records import UNLABELLED, Batch, Schema
-from streamgauge.streams.batching import slice_batch
-from streamgauge.streams.output_files import detect_format, open_output, replace_atomically
+from streamgauge.streams.batching import concatenate, slice_batch
+from streamgauge.streams.output_files import TABLE_KINDS, detect_format, open_output, replace_atomically
 
 __all__ = [
     "Writer",
@@ -44,7 +44,7 @@ def write(
 
     Numbers are written as the shortest decimal that reads back as the same number. The file appears when it is
     complete. Its name determines the format: ``.arff``, ``.csv``, ``.tsv`` (followed by ``.gz`` or ``.zst`` to compress
-    it) or ``.parquet``. The class is the last column.
+    it), ``.parquet``, ``.arrow`` or ``.feather`` (both Arrow IPC). The class is the last column.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def write(
     target
         Name of the class column.
     weight
-        Name of the column of instance weights in CSV and Parquet; None for ``weight`` if the first rows have weights,
-        else for no such column. ARFF writes weights in braces after the row.
+        Name of the column of instance weights; None for ``weight`` if the first rows have weights, else for no such
+        column. ARFF writes weights in braces after the row.
 
     Examples
     --------
@@ -84,11 +84,12 @@ def write(
 
 @contextmanager
 def open_row_writer(
-    path: Path, schema: Schema, *, target: str = "class", weight: str | None = None
+    path: Path, schema: Schema, *, target: str = "class", weight: str | None = None, whole: Collection[str] = ()
 ) -> Iterator[Callable[[Batch], object]]:
     r"""Open a file for rows of a schema and yield a function that writes a batch.
 
-    The file appears under its name when the block succeeds. The options are those of `write`.
+    The file appears under its name when the block succeeds. The options are those of `write`; attributes that are
+    `whole` numbers are integers in Parquet and Arrow. The bytes of the file do not depend on the sizes of the batches.
 
     Examples
     --------
@@ -101,19 +102,50 @@ def open_row_writer(
     'price,class\n0.1,down\n'
     """
     kind, compression = detect_format(path)
-    writer = Writer(schema, kind, target=target, weight=weight, relation=path.name.split(".")[0])
-    if kind == "parquet":
-        import pyarrow.parquet as pq  # noqa: PLC0415  (slow to import)
-
-        with (
-            replace_atomically(path) as temporary,
-            pq.ParquetWriter(temporary, writer.arrow_schema, compression="zstd") as file,
-        ):
-            yield lambda batch: file.write_table(writer.to_table(batch))
+    writer = Writer(schema, kind, target=target, weight=weight, whole=whole, relation=path.name.split(".")[0])
+    if kind in TABLE_KINDS:
+        with replace_atomically(path) as temporary, _open_table(temporary, kind, writer.arrow_schema) as file:
+            groups = _RowGroups(lambda batch: file.write_table(writer.to_table(batch)), schema.n_attributes)
+            yield groups.add
+            groups.flush()
     else:
         with open_output(path, compression) as out:
             out.write(writer.header)
             yield lambda batch: out.write(writer.format_lines(batch))
+
+
+def _open_table(path: Path, kind: str, schema: Any) -> Any:  # noqa: ANN401  (pyarrow has no types)
+    import pyarrow as pa  # noqa: PLC0415  (slow to import)
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    return pq.ParquetWriter(path, schema, compression="zstd") if kind == "parquet" else pa.ipc.new_file(path, schema)
+
+
+class _RowGroups:
+    """Collects rows into groups of equal size: a file with a group for each small batch is large and slow."""
+
+    def __init__(self, write: Callable[[Batch], object], n_attributes: int) -> None:
+        self._write, self._n_attributes = write, n_attributes
+        self._parts: list[Batch] = []
+        self._n = 0
+
+    def add(self, batch: Batch) -> None:
+        """Add rows, and write a group when it is full."""
+        while len(batch):
+            part = slice_batch(batch, 0, _BATCH - self._n)
+            if self._parts and (part.weight is None) != (self._parts[0].weight is None):
+                self.flush()  # the writer says what is wrong with such rows
+            self._parts.append(part)
+            self._n += len(part)
+            batch = slice_batch(batch, len(part), len(batch))
+            if self._n == _BATCH:
+                self.flush()
+
+    def flush(self) -> None:
+        """Write the rows that wait."""
+        if self._parts:
+            self._write(concatenate(self._parts, self._parts[0].start, self._n_attributes))
+        self._parts, self._n = [], 0
 
 
 def _read_batches(stream: Stream, n_rows: int | None) -> Iterator[Batch]:
@@ -143,9 +175,11 @@ class Writer:
     schema
         Schema of the rows.
     kind
-        "arff", "csv", "tsv" or "parquet".
+        "arff", "csv", "tsv", "parquet" or "arrow".
     target, weight
         Names of the class and weight columns; None for no weight column.
+    whole
+        Names of the attributes that are integers in Parquet and Arrow.
     relation
         Name of the relation in ARFF.
 
@@ -158,7 +192,14 @@ class Writer:
     """
 
     def __init__(
-        self, schema: Schema, kind: str, *, target: str = "class", weight: str | None = None, relation: str = "stream"
+        self,
+        schema: Schema,
+        kind: str,
+        *,
+        target: str = "class",
+        weight: str | None = None,
+        whole: Collection[str] = (),
+        relation: str = "stream",
     ) -> None:
         names = [attribute.name for attribute in schema.attributes]
         for role, name in (("class", target), ("weight", weight)):
@@ -167,8 +208,8 @@ class Writer:
                 raise StreamgaugeError(msg)
             names.append(name or "")
         self._schema, self._kind = schema, kind
-        self._target, self._weight, self._relation = target, weight, relation
-        if kind != "parquet":
+        self._target, self._weight, self._relation, self._whole = target, weight, relation, whole
+        if kind not in TABLE_KINDS:
             self._formatter = self._build_formatter()
 
     def _build_formatter(self) -> _native.Writing:
@@ -215,7 +256,12 @@ class Writer:
         """Arrow schema of the rows: a nominal column is a dictionary of strings, with its values in the metadata."""
         import pyarrow as pa  # noqa: PLC0415
 
-        fields = [_build_arrow_field(attribute.name, attribute.values) for attribute in self._schema.attributes]
+        fields = [
+            pa.field(attribute.name, pa.int64())
+            if attribute.name in self._whole
+            else _build_arrow_field(attribute.name, attribute.values)
+            for attribute in self._schema.attributes
+        ]
         if self._weight is not None:
             fields.append(_build_arrow_field(self._weight, None))
         return pa.schema([*fields, _build_arrow_field(self._target, self._schema.classes)])
@@ -232,7 +278,10 @@ class Writer:
         if self._weight is not None:
             columns.append(pa.array(np.ones(len(batch)) if batch.weight is None else batch.weight))
         columns.append(_build_arrow_column(np.where(batch.y == UNLABELLED, np.nan, batch.y), self._schema.classes))
-        return pa.Table.from_arrays(columns, schema=self.arrow_schema)
+        schema = self.arrow_schema
+        return pa.Table.from_arrays(
+            [column.cast(field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
+        )
 
 
 def _build_arrow_field(name: str, values: tuple[str, ...] | None) -> Any:  # noqa: ANN401

@@ -98,7 +98,7 @@ class RecorderLog:
                 yield _from_columns(facts, previous)
 
 
-_RECORDS = {"batch": Batch, "step": Step, "trace": Trace}
+_RECORDS = {"batch": Batch, "step": Step, "trace": Trace, "unlabelled": Trace}
 
 
 def _list_columns(record: type) -> list[str]:
@@ -108,10 +108,12 @@ def _list_columns(record: type) -> list[str]:
 def _to_columns(cell_batch: CellBatch) -> dict[str, Any]:
     """Return all columns of the batch of a cell by name."""
     records = {"batch": cell_batch.step.batch, "step": cell_batch.step, "trace": cell_batch.trace}
+    if cell_batch.unlabelled is not None:
+        records["unlabelled"] = cell_batch.unlabelled
     columns = {
-        f"{part} {name}": getattr(records[part], name)
-        for part, record in _RECORDS.items()
-        for name in _list_columns(record)
+        f"{part} {name}": getattr(record, name)
+        for part, record in records.items()
+        for name in _list_columns(_RECORDS[part])
     }
     for index, tallies in enumerate(cell_batch.tallies):
         if len(tallies):
@@ -130,6 +132,7 @@ def _from_columns(facts: dict[str, Any], columns: dict[str, Any]) -> CellBatch:
         fold=facts["fold"],
         step=Step(batch, **select(Step, "step")),
         trace=Trace(**select(Trace, "trace")),
+        unlabelled=Trace(**select(Trace, "unlabelled")) if "unlabelled row" in columns else None,
         reading_rows=facts["reading_rows"],
         tallies=[
             Tallies(**select(Tallies, f"tallies {index}")) if f"tallies {index} confusion" in columns else ()
