@@ -27,7 +27,7 @@ from streamgauge.drift import name_detectors
 from streamgauge.errors import EndlessStreamError, FailureWarning, StreamgaugeError, require_at_least, require_between
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.labelling import AllLabels
-from streamgauge.learners.adapters import name_learners
+from streamgauge.learners.adapters import check_schema, name_learners
 from streamgauge.learners.refitted import plan_fits
 from streamgauge.measures import check_forgettings, describe_measure, find_measures
 from streamgauge.names import require_object
@@ -148,6 +148,8 @@ class Evaluation:
         self._limit, self._every = n_rows, every or (None if period is None else period[0])
         self._source = RowSource(self.stream, scheme, labelling, seed, n_rows)
         self._source.require_second_pass()
+        if not isinstance(self._stream, LiveStreamBase):  # a live one cannot know which values will be missing
+            check_schema(self.specs, self._source.schema)
         single_pass = len(self.specs) * self._source.scheme.n_folds == 1 and self._stream.in_memory
         self.batch_size = batch_size or default_batch_size(self._source.schema, single_pass=single_pass)
         self.checkpoints: CheckpointPolicy | None = None

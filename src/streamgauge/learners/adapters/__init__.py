@@ -9,6 +9,7 @@ from typing import Any
 from streamgauge._foreign import find_short_name
 from streamgauge._format.text import to_text
 from streamgauge.errors import StreamgaugeError, nearest
+from streamgauge.learners.adapters.fit_only import is_fit_only
 from streamgauge.learners.adapters.moa import Moa, get_moa_command
 from streamgauge.learners.adapters.python import PythonLearner
 from streamgauge.learners.adapters.river import River
@@ -16,7 +17,9 @@ from streamgauge.learners.adapters.scikit_learn import ScikitLearn, has_partial_
 from streamgauge.learners.adapters.stream_learn import StreamLearn
 from streamgauge.learners.adapters.torch import Torch
 from streamgauge.learners.adapters.vowpal_wabbit import VowpalWabbit
+from streamgauge.learners.refitted import Refitted
 from streamgauge.protocols import LearnerSpec
+from streamgauge.records import Schema
 
 __all__ = [
     "Moa",
@@ -27,6 +30,7 @@ __all__ = [
     "Torch",
     "VowpalWabbit",
     "as_spec",
+    "check_schema",
     "name_learners",
 ]
 
@@ -38,7 +42,7 @@ def as_spec(learner: object) -> LearnerSpec:
     --------
     >>> from sklearn.linear_model import SGDClassifier
     >>> as_spec(SGDClassifier())
-    ScikitLearn(estimator=SGDClassifier(), chunk_size=1, seed=1)
+    ScikitLearn(estimator=SGDClassifier(), chunk_size=1, rows=None, seed=1)
     """
     if isinstance(learner, LearnerSpec) and not isinstance(learner, type):
         return learner
@@ -74,6 +78,7 @@ def _adapt(learner: object) -> LearnerSpec | None:
         (_comes_from(learner, "vowpalwabbit") and hasattr(learner, "get_arguments"), VowpalWabbit.from_workspace),
         (_comes_from(learner, "strlearn") and has_partial_fit(learner), StreamLearn),
         (has_partial_fit(learner), ScikitLearn),
+        (is_fit_only(learner) and not hasattr(learner, "learn"), Refitted),
         (hasattr(learner, "predict") and hasattr(learner, "learn"), PythonLearner),
     )
     return next((adapter(learner) for matches, adapter in adapters if matches), None)
@@ -82,6 +87,29 @@ def _adapt(learner: object) -> LearnerSpec | None:
 def _comes_from(learner: object, package: str) -> bool:
     """Return whether the class of an object, or one of its base classes, belongs to a package; imports nothing."""
     return any(kind.__module__.partition(".")[0] == package for kind in type(learner).__mro__)
+
+
+def check_schema(specs: Mapping[str, LearnerSpec], schema: Schema) -> None:
+    """Raise if a learner is known not to take rows of a schema, such as missing values.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from streamgauge.records import Attribute
+    >>> gaps = Schema((Attribute("amount", missing=True),), classes=("no", "yes"))
+    >>> check_schema({"mine": as_spec(SGDClassifier())}, gaps)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: learner 'mine': SGDClassifier takes no missing values, and the column ...
+    """
+    for name, spec in specs.items():
+        check = getattr(spec, "check_schema", None)
+        if check is not None:
+            try:
+                check(schema)
+            except StreamgaugeError as error:
+                msg = f"learner {name!r}: {error}"
+                raise StreamgaugeError(msg) from None
 
 
 def name_learners(learners: object) -> dict[str, LearnerSpec]:

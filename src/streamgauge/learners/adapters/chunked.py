@@ -14,10 +14,19 @@ from streamgauge.learners.plain_loop import as_learner_error, pick_winners
 from streamgauge.records import ABSTAINED, UNLABELLED, Schema, Step
 from streamgauge.records.columns import protect
 
-__all__ = ["ChunkedLearner", "Model", "clean_votes", "learn_copies"]
+__all__ = ["ChunkedLearner", "Model", "RowBuffer", "choose_block_rows", "clean_votes", "learn_copies", "pad_rows"]
 
 BLOCK_ROWS = 64
-"""Number of rows per prediction call of a model of chunks. It is constant, since rounding may depend on it."""
+"""Number of rows per prediction call of a model; see `choose_block_rows` for long chunks and wide rows."""
+
+LIMITS = (8, 512)
+"""The fewest and most rows per prediction call."""
+
+BLOCK_VALUES = 8192
+"""The most values per prediction call, if it has more than the fewest rows: more would start threads of BLAS."""
+
+MOST_ROWS = 4096
+"""The most rows per prediction call of a model that takes any number, to limit the memory of what it computes."""
 
 Predict = Callable[[NDArray[np.float64]], NDArray[Any]]
 """A prediction method of a model: votes or codes of rows."""
@@ -25,6 +34,11 @@ Predict = Callable[[NDArray[np.float64]], NDArray[Any]]
 
 class Model(Protocol):
     """A model of another library."""
+
+    @property
+    def any_number(self) -> bool:
+        """Whether predictions are the same, to the bit, however many rows are predicted at once."""
+        ...
 
     def predict_votes(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the votes of each row for the classes, float64 [n, c]."""
@@ -47,11 +61,110 @@ class Model(Protocol):
         ...
 
 
+def choose_block_rows(n_columns: int, chunk_size: int) -> int:
+    """Return the number of rows per prediction call.
+
+    Rounding may depend on the number of rows of a call, so it is constant for a learner and rows are padded to it: the
+    predictions are then the same however the rows are cut into batches. It is a power of two, so that a row is computed
+    in the same way wherever it stands among them.
+
+    Examples
+    --------
+    >>> choose_block_rows(10, 1), choose_block_rows(10, 100), choose_block_rows(10, 1000), choose_block_rows(5000, 1000)
+    (64, 128, 512, 8)
+    """
+    size, most = LIMITS
+    wanted = max(BLOCK_ROWS, min(chunk_size, most))
+    while size < wanted and 2 * size * n_columns <= BLOCK_VALUES:
+        size *= 2
+    return size
+
+
+def pad_rows(rows: Any, start: int, size: int) -> Any:  # noqa: ANN401
+    """Return `size` rows of an array, sparse matrix or frame from `start` on; the last is repeated if there are fewer.
+
+    Examples
+    --------
+    >>> pad_rows(np.array([[1.0], [2.0], [3.0]]), 2, 4).tolist()
+    [[3.0], [3.0], [3.0], [3.0]]
+    """
+    n = rows.shape[0]
+    rows = getattr(rows, "iloc", rows)
+    if start + size <= n:
+        return rows[start : start + size]
+    padded = rows[np.minimum(np.arange(start, start + size), n - 1)]
+    return protect(padded) if isinstance(padded, np.ndarray) else padded
+
+
+class RowBuffer:
+    """Labelled rows that wait to be learnt.
+
+    Examples
+    --------
+    >>> buffer = RowBuffer(1)
+    >>> buffer.add(np.array([[1.0], [2.0]]), np.array([0, 1], dtype=np.int32), None)
+    >>> len(buffer), buffer.take()[0].tolist(), len(buffer)
+    (2, [[1.0], [2.0]], 0)
+    """
+
+    def __init__(self, n_attributes: int) -> None:
+        self._n_attributes, self._n = n_attributes, 0
+        self._allocate(64)
+
+    def _allocate(self, n_rows: int) -> None:
+        self._x, self._y = np.empty((n_rows, self._n_attributes)), np.empty(n_rows, dtype=np.int32)
+        self._weight = np.empty(n_rows)
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self._n_attributes, *self.columns
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.__init__(state[0])  # type: ignore[misc]
+        self.add(*state[1:])
+
+    @property
+    def columns(self) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+        """The rows, labels and weights."""
+        return self._x[: self._n], self._y[: self._n], self._weight[: self._n]
+
+    @property
+    def y(self) -> NDArray[np.int32]:
+        """The labels."""
+        return self._y[: self._n]
+
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """The weights."""
+        return self._weight[: self._n]
+
+    def add(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
+        """Append copies of rows."""
+        n = self._n + len(y)
+        if n > len(self._y):
+            kept = self.columns
+            self._allocate(max(n, 2 * len(self._y)))
+            for column, before in zip((self._x, self._y, self._weight), kept, strict=True):
+                column[: self._n] = before
+        added = slice(self._n, n)
+        self._x[added], self._y[added], self._weight[added] = x, y, 1.0 if weight is None else weight
+        self._n = n
+
+    def take(self) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64] | None]:
+        """Return all rows with their labels and weights, None if all are 1, and remove them."""
+        x, y, weight = self.columns
+        self._n = 0
+        self._allocate(len(self._y))  # a model may keep what it is given
+        return protect(x), protect(y), None if (weight == 1.0).all() else protect(weight)
+
+
 class ChunkedLearner:
     """Learner that collects rows until it has `chunk_size` of them, and then trains a model on the chunk.
 
     Until the first chunk has been learnt, it predicts the majority class of the rows collected so far. Chunks depend on
-    the rows alone, not on the batches.
+    the rows alone, not on the batches. All rows between two that complete a chunk are predicted together.
 
     Parameters
     ----------
@@ -82,8 +195,9 @@ class ChunkedLearner:
         self._model, self._chunk_size, self._kind = model, chunk_size, kind
         self._schema, self._n_classes = schema, schema.n_classes
         self._is_trained = is_trained
+        self._block_rows = choose_block_rows(schema.n_attributes, chunk_size)
         self._n_seen, self._size = 0, SizeCache()
-        self._chunk: list[tuple[NDArray[np.float64], int, float]] = []
+        self._chunk = RowBuffer(schema.n_attributes)
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the votes of each row; does not change the learner."""
@@ -95,114 +209,106 @@ class ChunkedLearner:
 
     def _make_stand_in(self) -> NativeLearner:
         """Return a majority class learner that knows the rows of the first chunk so far."""
-        labels = np.array([label for _, label, _ in self._chunk], dtype=np.int32)
-        return make_majority_class(self._schema, labels, np.array([weight for _, _, weight in self._chunk]))
+        return make_majority_class(self._schema, self._chunk.y, self._chunk.weight)
 
     def _predict_into(self, out: NDArray[Any], x: NDArray[np.float64], predict: Predict) -> None:
-        """Fill `out` with the predictions for rows, if the model has been trained."""
-        if not self._is_trained:
-            return
-        size = 1 if self._chunk_size == 1 else BLOCK_ROWS
+        """Fill `out` with the predictions for rows."""
+        size = MOST_ROWS if self._model.any_number else self._block_rows
         for start in range(0, len(x), size):
-            block = x[start : start + size]
-            padded = protect(block if len(block) == size else np.resize(block, (size, x.shape[1])))
-            out[start : start + size] = predict(padded)[: len(block)]
+            part = out[start : start + size]
+            rows = x[start : start + size] if self._model.any_number else pad_rows(x, start, size)
+            part[:] = predict(rows)[: len(part)]
 
     def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
         """Learn labelled rows, a chunk at a time."""
         self._n_seen += len(y)
-        for i in range(len(y)):
-            if weight is None or weight[i] > 0:
-                self._learn_one(x, y, weight, i)
+        if weight is not None and not (weight > 0).all():
+            learnt = weight > 0
+            x, y, weight = x[learnt], y[learnt], weight[learnt]
+        self._learn_rows(x, y, weight)
+
+    def end_training(self) -> None:
+        """Learn the rows of a chunk that is not full when training ends before the first test."""
+        if len(self._chunk):
+            self._fit(*self._chunk.take())
 
     def learn_together(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
         """Learn any number of rows in one call; for ensembles of chunks."""
         self._n_seen += len(y)
+        self._fit(x, y, weight)
+
+    def _fit(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
         self._model.fit(x, y, weight)
         self._is_trained = True
 
-    def _learn_one(
-        self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None, i: int
-    ) -> None:
-        if self._chunk_size == 1:
-            row = slice(i, i + 1)
-            self._model.fit(x[row], y[row], None if weight is None else weight[row])
-            self._is_trained = True
-            return
-        self._chunk.append((x[i].copy(), int(y[i]), 1.0 if weight is None else float(weight[i])))
-        if len(self._chunk) < self._chunk_size:
-            return
-        chunk, self._chunk = self._chunk, []
-        rows, labels, weights = zip(*chunk, strict=True)
-        weight_column = None if all(w == 1.0 for w in weights) else np.array(weights)
-        self._model.fit(protect(np.array(rows)), protect(np.array(labels, dtype=np.int32)), protect(weight_column))
-        self._is_trained = True
+    def _learn_rows(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
+        """Collect rows, all of which count, and learn each chunk that they complete."""
+        start = 0
+        while start < len(y):
+            part = slice(start, min(len(y), start + self._chunk_size - len(self._chunk)))
+            part_weight = None if weight is None else weight[part]
+            start = part.stop
+            if self._chunk_size == 1:
+                self._fit(x[part], y[part], part_weight)
+                continue
+            self._chunk.add(x[part], y[part], part_weight)
+            if len(self._chunk) == self._chunk_size:
+                self._fit(*self._chunk.take())
 
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
         """Predict each tested row of a step, then learn it."""
         n = len(step.batch)
         self._n_seen += n
-        run = self._run_row_by_row if self._chunk_size == 1 else self._run_chunk_by_chunk
         if not with_votes:
             predictions = np.full(n, ABSTAINED, dtype=np.int32)
-            run(step, predictions, self._model.predict_codes)
+            self._run(step, predictions, self._model.predict_codes)
             return predictions, None
         votes = np.zeros((n, self._n_classes))
-        run(step, votes, self._model.predict_votes)
+        self._run(step, votes, self._model.predict_votes)
         return pick_winners(votes), votes
 
-    def _run_row_by_row(self, step: Step, out: NDArray[Any], predict: Predict) -> None:
-        """Call the model as `predict` and `learn` do, with as little overhead as possible."""
-        x, y, weight = step.batch.x, step.labels, step.learning_weight
-        fit = self._model.fit
-        learnable = _find_learnable(step).tolist()
-        tested = [True] * len(y) if step.test is None else step.test.tolist()
-        i = 0
-        try:
-            for i in range(len(y)):
-                row = x[i : i + 1]
-                if tested[i] and self._is_trained:
-                    out[i] = predict(row)[0]
-                if learnable[i]:
-                    fit(row, y[i : i + 1], None if weight is None else weight[i : i + 1])
-                    self._is_trained = True
-        except Exception as error:
-            raise as_learner_error(i, out, error, with_votes=out.ndim == 2) from error
-
-    def _run_chunk_by_chunk(self, step: Step, out: NDArray[Any], predict: Predict) -> None:
-        """Predict all rows up to the one that completes a chunk at once."""
+    def _run(self, step: Step, out: NDArray[Any], predict: Predict) -> None:
+        """Predict all rows up to the one that completes a chunk at once, then learn the chunk."""
         x, y, weight = step.batch.x, step.labels, step.learning_weight
         learnable = np.flatnonzero(_find_learnable(step))
-        last_rows = learnable[self._chunk_size - len(self._chunk) - 1 :: self._chunk_size].tolist()
-        start = 0
-        for stop in [row + 1 for row in last_rows] + [len(y)]:
-            tested = np.arange(start, stop) if step.test is None else start + np.flatnonzero(step.test[start:stop])
-            if self._is_trained:
-                self._predict_rows(tested, x, out, predict)
-            else:
-                codes, votes = self._make_stand_in().interleave(step.part(start, stop), with_votes=out.ndim == 2)
-                out[start:stop] = codes if votes is None else votes
+        first = self._chunk_size - len(self._chunk) - 1
+        last_rows = learnable[first :: self._chunk_size].tolist()
+        start, n_learnt = 0, 0
+        for index, stop in enumerate([*(row + 1 for row in last_rows), len(y)]):
+            if start < stop:
+                self._predict_rows(step, start, stop, out, predict)
+            upto = first + 1 + index * self._chunk_size if index < len(last_rows) else len(learnable)
+            rows, n_learnt = learnable[n_learnt:upto], upto
             try:
-                for i in learnable[np.searchsorted(learnable, start) : np.searchsorted(learnable, stop)].tolist():
-                    self._learn_one(x, y, weight, i)
+                if len(rows) == stop - start:  # consecutive, so that they need not be copied
+                    self._learn_rows(x[start:stop], y[start:stop], None if weight is None else weight[start:stop])
+                else:
+                    self._learn_rows(x[rows], y[rows], None if weight is None else weight[rows])
             except Exception as error:
                 raise as_learner_error(stop - 1, out, error, with_votes=out.ndim == 2) from error
             start = stop
 
-    def _predict_rows(
-        self, rows: NDArray[np.intp], x: NDArray[np.float64], out: NDArray[Any], predict: Predict
-    ) -> None:
-        predictions = out[rows]
+    def _predict_rows(self, step: Step, start: int, stop: int, out: NDArray[Any], predict: Predict) -> None:
+        """Predict the tested rows among those of a step, from `start` to `stop`."""
+        x = step.batch.x
+        if not self._is_trained:
+            codes, votes = self._make_stand_in().interleave(step.part(start, stop), with_votes=out.ndim == 2)
+            out[start:stop] = codes if votes is None else votes
+            return
         try:
+            if step.test is None or step.test[start:stop].all():
+                self._predict_into(out[start:stop], x[start:stop], predict)
+                return
+            rows = start + np.flatnonzero(step.test[start:stop])
+            predictions = out[rows]
             self._predict_into(predictions, x[rows], predict)
-        except Exception:
-            for i in rows.tolist():  # one by one, to find the row that fails
-                try:
-                    self._predict_into(out[i : i + 1], x[i : i + 1], predict)
-                except Exception as error:
-                    raise as_learner_error(i, out, error, with_votes=out.ndim == 2) from error
-        else:
             out[rows] = predictions
+        except Exception as error:
+            if stop - start == 1:
+                raise as_learner_error(start, out, error, with_votes=out.ndim == 2) from error
+            middle = (start + stop) // 2  # the halves show which row it was
+            self._predict_rows(step, start, middle, out, predict)
+            self._predict_rows(step, middle, stop, out, predict)
 
     @property
     def n_bytes(self) -> int:

@@ -273,6 +273,8 @@ class _RiverLearner:
 class _ManyModel:
     """A model that learns chunks with `learn_many`."""
 
+    any_number = False
+
     def __init__(self, model: Any, schema: Schema, nominal: NominalValues) -> None:  # noqa: ANN401
         self._model, self._n_classes = model, schema.n_classes
         self._converter = _RowConverter(schema, nominal)

@@ -1,6 +1,8 @@
 """Scikit-learn classifiers with `partial_fit`, and pipelines that end in one."""
 
 import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -8,8 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.learners.adapters.chunked import ChunkedLearner, clean_votes, learn_copies
+from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
+from streamgauge.learners.adapters.chunked import (
+    ChunkedLearner,
+    choose_block_rows,
+    clean_votes,
+    learn_copies,
+    pad_rows,
+)
+from streamgauge.learners.adapters.row_frames import RowFrames, Rows, check_rows, choose_rows, list_nested
 from streamgauge.learners.adapters.seeding import generate_seeds
 from streamgauge.learners.plain_loop import pick_winners
 from streamgauge.protocols import Learner
@@ -17,17 +26,53 @@ from streamgauge.records import Schema
 
 __all__ = ["EstimatorModel", "ScikitLearn", "copy_estimator", "has_partial_fit", "has_seeds"]
 
+FIRST_CHUNK = 1000
+"""Default number of rows of a chunk for a pipeline with steps that are fitted once, on the first one."""
+
+ROW_WISE = frozenset(
+    {
+        "Binarizer",
+        "FunctionTransformer",
+        "KBinsDiscretizer",
+        "MaxAbsScaler",
+        "MinMaxScaler",
+        "MissingIndicator",
+        "Normalizer",
+        "OneHotEncoder",
+        "OrdinalEncoder",
+        "PolynomialFeatures",
+        "PowerTransformer",
+        "QuantileTransformer",
+        "RobustScaler",
+        "SelectFromModel",
+        "SelectKBest",
+        "SelectPercentile",
+        "SimpleImputer",
+        "SplineTransformer",
+        "StandardScaler",
+        "TargetEncoder",
+        "VarianceThreshold",
+    }
+)
+"""Steps of scikit-learn that transform a row in the same way, to the bit, whatever other rows they get with it."""
+
+PASSES_MISSING = frozenset({"MaxAbsScaler", "MinMaxScaler", "RobustScaler", "StandardScaler", "VarianceThreshold"})
+"""Steps of scikit-learn that take missing values and leave them missing."""
+
 
 @dataclass(frozen=True)
 class ScikitLearn:
     """A classifier with `partial_fit`; each fold gets an untrained copy with its own `random_state`.
 
-    In a pipeline the last step must have `partial_fit`, and every other step must have it too or need no fitting. All
-    steps learn a row after it has been predicted.
+    In a pipeline the last step must have `partial_fit`. Other steps that have it learn too. Steps without it, such as a
+    ColumnTransformer, OneHotEncoder or SimpleImputer, are fitted once, on the first chunk, and stay as they are. All
+    steps learn a row after it has been predicted. Until its first chunk is full, the learner predicts the majority
+    class of the rows in it.
 
-    Nominal values are passed as codes, missing values as NaN. Until its first chunk is full, the learner predicts the
-    majority class of the rows in it. A classifier that takes no `sample_weight` learns a row of weight 2 twice, and
-    fails at a fractional weight. Its state is pickled, so load only states that you trust.
+    A pipeline with a ColumnTransformer or an encoder gets a pandas frame with the names of columns and categories;
+    other estimators get an array with nominal values as codes. Missing values are NaN in both. A classifier that takes
+    no `sample_weight` learns a row of weight 2 twice, and fails at a fractional weight. Its state is pickled, so load
+    only states that you trust.
 
     Parameters
     ----------
@@ -35,6 +80,10 @@ class ScikitLearn:
         The classifier, which is copied and never changed.
     chunk_size
         Number of rows that are learnt at once; 1 learns row by row. Rows are predicted before their chunk is learnt.
+        None for 1, or for 1,000 if steps of a pipeline are fitted once.
+    rows
+        What the estimator gets: an "array" of codes, a "frame" with names as strings, or "categories", a frame whose
+        nominal columns have the dtype category. None decides by the estimator.
     seed
         Two learners with the same seed share their random numbers in each fold.
 
@@ -42,15 +91,25 @@ class ScikitLearn:
     --------
     >>> from sklearn.naive_bayes import GaussianNB
     >>> ScikitLearn(GaussianNB())
-    ScikitLearn(estimator=GaussianNB(), chunk_size=1, seed=1)
+    ScikitLearn(estimator=GaussianNB(), chunk_size=1, rows=None, seed=1)
     """
 
     estimator: Any
-    chunk_size: int = 1
+    chunk_size: int | None = None
+    rows: Rows | None = None
     seed: int = 1
 
     def __post_init__(self) -> None:
-        require_at_least("chunk_size", self.chunk_size, 1)
+        if self.chunk_size is None:
+            fitted_once = any(map(_is_fitted_once, _list_steps(self.estimator)[:-1]))
+            object.__setattr__(self, "chunk_size", FIRST_CHUNK if fitted_once else 1)
+        require_at_least("chunk_size", self._n_together, 1)
+        if self.rows is not None:
+            check_rows(self.rows)
+
+    @property
+    def _n_together(self) -> int:
+        return self.chunk_size  # type: ignore[return-value]  # set when it is built
 
     @property
     def short_name(self) -> str:
@@ -62,11 +121,71 @@ class ScikitLearn:
         """Whether neither the estimator nor any nested one has a `random_state`."""
         return not has_seeds(self.estimator)
 
+    def check_schema(self, schema: Schema) -> None:
+        """Raise if rows have missing values that the estimator is known not to take, or lack a column that it names."""
+        _check_columns(self.estimator, schema)
+        refusing = _find_step_without_missing(self.estimator)
+        if refusing is not None and schema.missing.any():
+            column = schema.attributes[int(schema.missing.argmax())].name
+            msg = f"{refusing} takes no missing values, and the column {column!r} has some: {_MISSING_HINT}"
+            raise StreamgaugeError(msg)
+
     def build(self, schema: Schema, seed: int) -> Learner:
         """Return a learner with an untrained, seeded copy of the estimator."""
         estimator = copy_estimator(self.estimator, seed)
-        model = EstimatorModel(_Pipeline(estimator) if hasattr(estimator, "steps") else estimator, schema.n_classes)
-        return ChunkedLearner(model, schema, self.chunk_size, "ScikitLearn")
+        rows = choose_rows(estimator, schema) if self.rows is None else RowFrames(schema, self.rows)
+        model = EstimatorModel(
+            _Pipeline(estimator) if hasattr(estimator, "steps") else estimator,
+            schema.n_classes,
+            rows=rows,
+            chunk_size=self._n_together,
+        )
+        return ChunkedLearner(model, schema, self._n_together, "ScikitLearn")
+
+
+_MISSING_HINT = (
+    "use streamgauge.learners.Encoded(...) around it, or a pipeline with a SimpleImputer before it, as in "
+    "make_pipeline(SimpleImputer(), ...)"
+)
+
+
+def _list_steps(estimator: Any) -> list[Any]:  # noqa: ANN401
+    """Return the steps of a pipeline, also of one inside it, without those that do nothing; or the estimator alone."""
+    steps = getattr(estimator, "steps", None)
+    if not isinstance(steps, list):
+        return [estimator]
+    parts = [step for _, step in steps if step is not None and not isinstance(step, str)]
+    return [part for step in parts for part in _list_steps(step)]
+
+
+def _is_fitted_once(step: Any) -> bool:  # noqa: ANN401
+    """Return whether a step before the last one needs fitting and has no `partial_fit`."""
+    return not hasattr(step, "partial_fit") and _needs_fitting(step)
+
+
+def _check_columns(estimator: Any, schema: Schema) -> None:  # noqa: ANN401
+    """Raise if a ColumnTransformer names a column that the stream lacks."""
+    names = [attribute.name for attribute in schema.attributes]
+    for part in list_nested(estimator):
+        if type(part).__name__ == "ColumnTransformer":
+            for *_, columns in part.transformers:
+                for column in [columns] if isinstance(columns, str) else columns if isinstance(columns, list) else []:
+                    if isinstance(column, str) and column not in names:
+                        raise unknown_name(kind="column", name=column, known=names)
+            return  # nested ones see other columns
+
+
+def _find_step_without_missing(estimator: Any) -> str | None:  # noqa: ANN401
+    """Return the name of the step of scikit-learn that missing values would reach and that does not take them."""
+    for step in _list_steps(estimator):
+        name, tags = type(step).__name__, getattr(step, "__sklearn_tags__", None)
+        if tags is None or not type(step).__module__.startswith("sklearn.") or hasattr(step, "estimator"):
+            return None  # not known
+        if name in PASSES_MISSING:
+            continue
+        decides_itself = name in {"ColumnTransformer", "FeatureUnion", "FunctionTransformer"}
+        return None if decides_itself or tags().input_tags.allow_nan else name
+    return None
 
 
 def has_partial_fit(thing: object) -> bool:
@@ -79,8 +198,7 @@ def has_partial_fit(thing: object) -> bool:
     >>> has_partial_fit(make_pipeline(GaussianNB())), has_partial_fit(42)
     (True, False)
     """
-    steps = getattr(thing, "steps", None)
-    last = steps[-1][1] if isinstance(steps, list) and steps else thing
+    last = (_list_steps(thing) or [None])[-1]
     return hasattr(last, "partial_fit") and hasattr(last, "predict")
 
 
@@ -133,6 +251,10 @@ class EstimatorModel:
         The estimator.
     n_classes
         Number of classes.
+    rows
+        Converts rows to what the estimator takes; None for arrays.
+    chunk_size
+        Number of rows that are learnt at once, which decides how many are predicted in a call.
     classes_always
         Whether the classes are passed to every call of `partial_fit`, not only to the first.
 
@@ -145,8 +267,19 @@ class EstimatorModel:
     [[1.0, 0.0]]
     """
 
-    def __init__(self, estimator: Any, n_classes: int, *, classes_always: bool = False) -> None:  # noqa: ANN401
+    any_number = True
+
+    def __init__(
+        self,
+        estimator: Any,  # noqa: ANN401
+        n_classes: int,
+        *,
+        rows: RowFrames | None = None,
+        chunk_size: int = 1,
+        classes_always: bool = False,
+    ) -> None:
         self._estimator, self._n_classes, self._classes_always = estimator, n_classes, classes_always
+        self._rows, self._chunk_size = rows, chunk_size
         last = estimator.last if isinstance(estimator, _Pipeline) else estimator
         self._name, self._takes_weight = type(last).__name__, _accepts(last, "sample_weight")
         self._classes = {"classes": np.arange(n_classes)} if _accepts(last, "classes") else {}
@@ -154,11 +287,14 @@ class EstimatorModel:
 
     def predict_votes(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probabilities of the estimator; its prediction gets the most, even if they disagree."""
-        votes, codes = np.zeros((len(x), self._n_classes)), self.predict_codes(x)
-        if hasattr(self._estimator, "predict_proba"):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                votes[:, self._estimator.classes_.astype(np.intp)] = self._estimator.predict_proba(x)
-            clean_votes(votes)
+        votes, codes = np.zeros((len(x), self._n_classes)), np.empty(len(x), dtype=np.int32)
+        with self._explain_failure():
+            for part, last, rows in self._split(x):
+                codes[part] = np.asarray(last.predict(rows)).astype(np.int32)[: part.stop - part.start]
+                if hasattr(last, "predict_proba"):
+                    probabilities = last.predict_proba(rows)[: part.stop - part.start]
+                    votes[part, last.classes_.astype(np.intp)] = probabilities
+        clean_votes(votes)
         differs = np.flatnonzero(pick_winners(votes) != codes)
         most = votes[differs].max(axis=1, initial=0.0)
         votes[differs, codes[differs]] = np.where(most == 0.0, 1.0, np.nextafter(most, np.inf))
@@ -166,19 +302,73 @@ class EstimatorModel:
 
     def predict_codes(self, x: NDArray[np.float64]) -> NDArray[np.int32]:
         """Return the predictions of the estimator."""
+        codes = np.empty(len(x), dtype=np.int32)
+        with self._explain_failure():
+            for part, last, rows in self._split(x):
+                codes[part] = np.asarray(last.predict(rows)).astype(np.int32)[: part.stop - part.start]
+        return codes
+
+    def _split(self, x: NDArray[np.float64]) -> Iterator[tuple[slice, Any, Any]]:
+        """Yield rows in padded blocks of a fixed size, as the last step takes them, and that step.
+
+        Steps that transform each row by itself get all rows at once; the others get blocks.
+        """
+        pipeline = self._estimator if isinstance(self._estimator, _Pipeline) else None
+        last = self._estimator if pipeline is None else pipeline.last
+        whole = pipeline is None or pipeline.is_row_wise
+        rows = self._prepare(x) if whole else x
+        is_sparse = hasattr(rows, "tocsr")
+        rows = rows.tocsr() if is_sparse else rows
+        size = choose_block_rows(1 if is_sparse else rows.shape[1], self._chunk_size)  # a sparse one needs no BLAS
         with np.errstate(divide="ignore", invalid="ignore"):  # naive Bayes takes the logarithm of counts of 0
-            return np.asarray(self._estimator.predict(x)).astype(np.int32)
+            for start in range(0, len(x), size):
+                block = pad_rows(rows, start, size)
+                yield slice(start, min(start + size, len(x))), last, block if whole else self._prepare(block)
+
+    def _prepare(self, x: NDArray[np.float64]) -> Any:  # noqa: ANN401
+        """Return rows as the last step takes them."""
+        rows = x if self._rows is None else self._rows.convert(x)
+        return self._estimator.transform(rows) if isinstance(self._estimator, _Pipeline) else rows
 
     def fit(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
         """Learn rows with `partial_fit`."""
-        options: dict[str, object] = {} if self._is_fitted and not self._classes_always else dict(self._classes)
         if weight is None:
-            self._estimator.partial_fit(x, y, **options)
+            self._partial_fit(x, y)
         elif self._takes_weight:
-            self._estimator.partial_fit(x, y, sample_weight=weight, **options)
+            self._partial_fit(x, y, sample_weight=weight)
         else:
-            learn_copies(lambda x, y: self._estimator.partial_fit(x, y, **options), self._name, (x, y), weight)
+            learn_copies(self._partial_fit, self._name, (x, y), weight)
+
+    def _partial_fit(self, x: NDArray[np.float64], y: NDArray[np.int32], **options: object) -> None:
+        if not self._is_fitted or self._classes_always:
+            options = {**options, **self._classes}
+        with self._explain_failure():
+            self._estimator.partial_fit(x if self._rows is None else self._rows.convert(x), y, **options)
         self._is_fitted = True
+
+    @contextmanager
+    def _explain_failure(self) -> Iterator[None]:
+        """Add to an error of scikit-learn what to do about it."""
+        try:
+            yield
+        except ValueError as error:
+            hints = {
+                "contains NaN": f"{self._name} takes no missing values: {_MISSING_HINT}",
+                "Found unknown categories": (
+                    f"the encoder was fitted on the first {self._chunk_size:,} rows, in which they do not occur: set "
+                    "its handle_unknown='ignore' (for OrdinalEncoder 'use_encoded_value' with unknown_value=-1), or a "
+                    "larger chunk_size"
+                ),
+                "could not convert string to float": (
+                    "nominal columns are passed by name, since the pipeline has an encoder or a ColumnTransformer: "
+                    "encode all of them, or set rows='array' for codes"
+                ),
+            }
+            hint = next((hint for text, hint in hints.items() if text in str(error)), None)
+            if hint is None:
+                raise
+            msg = f"{str(error).splitlines()[0]}; {hint}"
+            raise StreamgaugeError(msg) from error
 
     def save(self) -> Any:  # noqa: ANN401
         """Return the estimator and whether it has been fitted."""
@@ -190,33 +380,19 @@ class EstimatorModel:
 
 
 class _Pipeline:
-    """A pipeline with `partial_fit`, which that of scikit-learn lacks."""
+    """A pipeline with `partial_fit`, which that of scikit-learn lacks; steps without it are fitted once."""
 
     def __init__(self, pipeline: Any) -> None:  # noqa: ANN401
-        *before, (_, self.last) = pipeline.steps
-        self._before = [step for _, step in before if step is not None and not isinstance(step, str)]
+        *self._before, self.last = _list_steps(pipeline)
+        self._is_fitted = False
+        self.is_row_wise = all(map(_is_row_wise, self._before))
         for step in self._before:
-            if not hasattr(step, "partial_fit") and _needs_fitting(step):
-                msg = (
-                    f"the step {type(step).__name__} of a pipeline has no partial_fit, so it cannot learn a stream: "
-                    "fit it on other rows and wrap it in sklearn.frozen.FrozenEstimator, or remove it"
-                )
+            if not hasattr(step, "transform"):
+                msg = f"the step {type(step).__name__} of a pipeline has no transform, so it cannot prepare rows"
                 raise StreamgaugeError(msg)
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        if name != "predict_proba":
-            raise AttributeError(name)
-        predict_proba = self.last.predict_proba  # raises AttributeError if the last step lacks it
-        return lambda x: predict_proba(self._transform(x))
-
-    @property
-    def classes_(self) -> Any:  # noqa: ANN401
-        return self.last.classes_
-
-    def predict(self, x: NDArray[np.float64]) -> Any:  # noqa: ANN401
-        return self.last.predict(self._transform(x))
-
-    def _transform(self, x: Any) -> Any:  # noqa: ANN401
+    def transform(self, x: Any) -> Any:  # noqa: ANN401
+        """Return rows as the last step takes them."""
         for step in self._before:
             x = step.transform(x)
         return x
@@ -224,10 +400,31 @@ class _Pipeline:
     def partial_fit(self, x: Any, y: Any, **options: Any) -> None:  # noqa: ANN401
         weight = {name: value for name, value in options.items() if name == "sample_weight"}
         for step in self._before:
+            if _is_fitted_once(step):
+                x = step.transform(x) if self._is_fitted else step.fit_transform(x, y)
+                continue
             if hasattr(step, "partial_fit") and _needs_fitting(step):
                 step.partial_fit(x, y, **(weight if _accepts(step, "sample_weight") else {}))
             x = step.transform(x)
+        self._is_fitted = True
         self.last.partial_fit(x, y, **options)
+
+
+def _is_row_wise(step: Any) -> bool:  # noqa: ANN401
+    """Return whether a step transforms a row in the same way, to the bit, whatever other rows it gets with it."""
+    name = type(step).__name__
+    if isinstance(step, str) or step is None:  # "passthrough" or "drop"
+        return True
+    if not type(step).__module__.startswith("sklearn."):
+        return False
+    if name == "FrozenEstimator":
+        return _is_row_wise(step.estimator)
+    if name in {"ColumnTransformer", "FeatureUnion", "Pipeline"}:
+        parts = {"ColumnTransformer": "transformers", "FeatureUnion": "transformer_list", "Pipeline": "steps"}[name]
+        return all(_is_row_wise(part) for _, part, *_ in getattr(step, parts))
+    if name == "FunctionTransformer":
+        return step.func is None or isinstance(step.func, np.ufunc)
+    return name in ROW_WISE
 
 
 def _needs_fitting(step: Any) -> bool:  # noqa: ANN401

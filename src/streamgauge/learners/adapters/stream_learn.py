@@ -68,15 +68,17 @@ class StreamLearn:
 
     def build(self, schema: Schema, seed: int) -> Learner:
         """Return a learner with an untrained copy of the ensemble and its own random state."""
-        model = _Ensemble(copy_estimator(self.ensemble, seed), schema.n_classes, seed)
+        model = _Ensemble(copy_estimator(self.ensemble, seed), schema.n_classes, self.chunk_size, seed)
         return ChunkedLearner(model, schema, self.chunk_size, "StreamLearn")
 
 
 class _Ensemble:
     """An ensemble with its own random state."""
 
-    def __init__(self, ensemble: Any, n_classes: int, seed: int) -> None:  # noqa: ANN401
-        self._model = EstimatorModel(ensemble, n_classes, classes_always=True)
+    any_number = True
+
+    def __init__(self, ensemble: Any, n_classes: int, chunk_size: int, seed: int) -> None:  # noqa: ANN401
+        self._model = EstimatorModel(ensemble, n_classes, chunk_size=chunk_size, classes_always=True)
         self._random = np.random.RandomState(next(generate_seeds(seed))).get_state()
 
     def predict_votes(self, x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from streamgauge._optional import library
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.learners.adapters.chunked import ChunkedLearner, clean_votes
+from streamgauge.learners.adapters.chunked import ChunkedLearner, RowBuffer, clean_votes
 from streamgauge.learners.adapters.saved_states import measure_size, seal, unseal
 from streamgauge.learners.adapters.seeding import generate_seeds
 from streamgauge.learners.plain_loop import pick_winners
@@ -126,6 +126,8 @@ class Torch:
 class _Module:
     """A module with its optimiser and loss, as a model of chunks."""
 
+    any_number = False
+
     def __init__(self, module: Any, optimiser: Any, loss: Any, n_classes: int) -> None:  # noqa: ANN401
         self._torch = library("torch", "torch")
         self.module, self.optimiser = module, optimiser
@@ -216,8 +218,7 @@ class _TorchLearner(ChunkedLearner):
 
     def save(self) -> bytes:
         buffer = io.BytesIO()
-        rows = np.array([[*row, label, weight] for row, label, weight in self._chunk], dtype=np.float64)
-        chunk = self._torch.from_numpy(rows)
+        chunk = self._torch.from_numpy(np.column_stack(self._chunk.columns))
         state = {**self._torch_model.save(), "random": self._random, "learnt": self._is_trained, "chunk": chunk}
         self._torch.save(state, buffer)
         return seal("Torch", buffer.getvalue())
@@ -227,4 +228,5 @@ class _TorchLearner(ChunkedLearner):
         self._torch_model.load(loaded)
         self._random, self._is_trained = loaded["random"], loaded["learnt"]
         rows = loaded["chunk"].numpy().reshape(-1, self._n_attributes + 2)
-        self._chunk = [(row[:-2].copy(), int(row[-2]), float(row[-1])) for row in rows]
+        self._chunk = RowBuffer(self._n_attributes)
+        self._chunk.add(rows[:, :-2], rows[:, -2].astype(np.int32), rows[:, -1])
