@@ -4,7 +4,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use streamgauge_kernels::text::{
-    self, AttributeKind, Column, Delimited, Dialect, Expected, Layout, Libsvm, Mark, Names, Role,
+    self, AttributeKind, Column, Delimited, Dialect, Expected, Layout, Libsvm, Mark, Names, Role, TimeFormat, TimeKind,
 };
 
 use crate::convert::{run_kernel, to_python, to_table};
@@ -18,6 +18,8 @@ type RowArrays = (Py<PyArray2<f64>>, Py<PyArray1<i32>>, Option<Py<PyArray1<f64>>
 /// The contents of a column: names, their counts, numbers, missing values, the line of the first name beyond the
 /// maximum.
 type ColumnFields = (Vec<String>, Vec<u64>, u64, u64, Option<u64>);
+/// Times: seconds, how they are written, and the position and reason of the first fault.
+type TimeFields = (Py<PyArray1<f64>>, Option<&'static str>, Option<(usize, String)>);
 
 pub fn to_mark((row, end, line): Position) -> Mark {
     Mark { row, end, line }
@@ -282,11 +284,35 @@ fn is_number(text: &str) -> bool {
     text::parse_number(text).is_ok()
 }
 
+/// Parses texts as times; returns seconds since 1970-01-01 UTC, how the times are written ("number", "local" or
+/// "zoned"), and the position and reason of the first fault, from which on the times are NaN.
+#[pyfunction]
+fn parse_times(py: Python<'_>, texts: Vec<Option<String>>, time_format: Option<&str>) -> PyResult<TimeFields> {
+    let format = TimeFormat::new(time_format).map_err(to_python)?;
+    let (times, kind, fault) = py.detach(|| text::parse_times(texts.iter().map(Option::as_deref), &format));
+    Ok((times.into_pyarray(py).unbind(), kind.map(TimeKind::name), fault))
+}
+
+/// Returns whether a text is a time in ISO 8601.
+#[pyfunction]
+fn is_time(text: &str) -> bool {
+    text::is_time(text)
+}
+
+/// Returns a time, in seconds since 1970-01-01 UTC, as text in ISO 8601.
+#[pyfunction]
+fn format_time(seconds: f64) -> String {
+    text::format_time(seconds)
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ArffHeader>()?;
     module.add_class::<RowReader>()?;
     module.add_class::<Survey>()?;
     module.add_class::<LibsvmSurvey>()?;
     module.add_function(wrap_pyfunction!(split_line, module)?)?;
-    module.add_function(wrap_pyfunction!(is_number, module)?)
+    module.add_function(wrap_pyfunction!(is_number, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_times, module)?)?;
+    module.add_function(wrap_pyfunction!(is_time, module)?)?;
+    module.add_function(wrap_pyfunction!(format_time, module)?)
 }

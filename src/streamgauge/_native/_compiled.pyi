@@ -172,16 +172,21 @@ class RowReader:
 @final
 class EventDecoder:
     @staticmethod
-    def json(fields: Sequence[tuple[str, Sequence[str] | None, str, bool]]) -> EventDecoder: ...
+    def json(
+        fields: Sequence[tuple[str, Sequence[str] | None, str, bool]], time_format: str | None
+    ) -> EventDecoder: ...
     @staticmethod
     def csv(
         fields: Sequence[tuple[str, Sequence[str] | None, str, bool]],
+        time_format: str | None,
         columns: Sequence[str],
         delimiter: int,
         missing: Sequence[str],
     ) -> EventDecoder: ...
     @staticmethod
-    def avro(fields: Sequence[tuple[str, Sequence[str] | None, str, bool]], schema: str) -> EventDecoder: ...
+    def avro(
+        fields: Sequence[tuple[str, Sequence[str] | None, str, bool]], time_format: str | None, schema: str
+    ) -> EventDecoder: ...
     def decode(
         self, events: bytes, ends: NDArray[np.int64]
     ) -> tuple[

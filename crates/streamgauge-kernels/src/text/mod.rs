@@ -24,6 +24,7 @@ mod raw;
 mod rows;
 mod sparse;
 mod survey;
+mod times;
 
 pub use arff::{AttributeKind, Header};
 pub use delimited::Delimited;
@@ -36,6 +37,7 @@ pub use numbers::parse_number;
 pub use raw::{Classes, RawClass, RawLines, RawRows, field_range};
 pub use rows::{MARK_INTERVAL, Mark, Parser, RowReader, Rows};
 pub use survey::{ColumnSummary, Expected, Survey};
+pub use times::{Time, TimeFormat, TimeKind, format_time, is_time, parse_times};
 
 pub(crate) use fields::Cursor;
 pub(crate) use numbers::scan_number;
