@@ -22,6 +22,7 @@ from streamgauge.learners.chunk_ensembles import (
     SEAEnsemble,
     WeightedAgeingEnsemble,
 )
+from streamgauge.learners.encoders import Encoded
 from streamgauge.learners.forests import AdaptiveRandomForest, StreamingRandomPatches
 from streamgauge.learners.linear import LogisticRegression, Perceptron
 from streamgauge.learners.neighbours import KNearestNeighbours
@@ -39,6 +40,7 @@ __all__ = [
     "AccuracyWeightedEnsemble",
     "AdaptiveRandomForest",
     "DriftReset",
+    "Encoded",
     "ExtremelyFastDecisionTree",
     "HoeffdingAdaptiveTree",
     "HoeffdingTree",
