@@ -1,6 +1,8 @@
 """Models of other libraries that can only be fitted on all rows at once."""
 
 import inspect
+from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -8,8 +10,8 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners.adapters.chunked import clean_votes, learn_copies
-from streamgauge.learners.adapters.row_frames import choose_rows, list_nested
-from streamgauge.learners.adapters.saved_states import measure_size
+from streamgauge.learners.adapters.row_frames import RowFrames, choose_rows, list_nested
+from streamgauge.learners.adapters.saved_states import measure_size, pickle_state, unpickle_state
 from streamgauge.learners.adapters.scikit_learn import copy_estimator
 from streamgauge.learners.plain_loop import pick_winners
 from streamgauge.protocols import LearnerSpec
@@ -17,10 +19,12 @@ from streamgauge.records import Schema
 from streamgauge.records.columns import protect
 
 __all__ = [
+    "EstimatorMember",
     "FittedEstimator",
     "is_estimator",
     "is_fit_only",
     "name_model",
+    "predict_in_blocks",
     "predict_in_one_thread",
     "require_classifier",
     "set_threads",
@@ -113,6 +117,8 @@ class FittedEstimator:
         The model, of which every fit makes a copy.
     schema
         The schema of the rows.
+    rows
+        Converts rows to what the model takes; None decides by the model.
 
     Examples
     --------
@@ -124,7 +130,7 @@ class FittedEstimator:
     [[0.0, 0.0, 1.0]]
     """
 
-    def __init__(self, estimator: Any, schema: Schema) -> None:  # noqa: ANN401
+    def __init__(self, estimator: Any, schema: Schema, rows: RowFrames | None = None) -> None:  # noqa: ANN401
         self._estimator, self._n_classes = estimator, schema.n_classes
         self._fitted: Any = None
         steps, last = getattr(estimator, "steps", None), _find_last_step(estimator)
@@ -132,49 +138,65 @@ class FittedEstimator:
         self._weight_option = ""
         if _accepts_weight(last):
             self._weight_option = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
-        self._frames = choose_rows(estimator, schema)
-        self._is_row_wise = not steps and type(last).__module__.startswith(ROW_WISE)
+        self._frames = rows or choose_rows(estimator, schema)
+        self.is_row_wise = not steps and type(last).__module__.startswith(ROW_WISE)
+        """Whether it votes with the same bits whatever rows are predicted together."""
+        self._has_threads = any(map(_has_threads, list_nested(estimator)))
 
     def fit(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None, seed: int) -> None:
         """Fit a new copy; a model of rows of one class predicts that class."""
         if (y == y[0]).all():
             self._fitted = int(y[0])
             return
-        fitted = set_threads(copy_estimator(self._estimator, seed))
+        fitted = copy_estimator(self._estimator, seed)
+        if self._has_threads:
+            set_threads(fitted)
         if weight is None:
             fitted.fit(self._frames.convert(x), y)
         elif self._weight_option:
             fitted.fit(self._frames.convert(x), y, **{self._weight_option: weight})
         else:
             learn_copies(lambda x, y: fitted.fit(self._frames.convert(x), y), self.name, (x, y), weight)
-        self._fitted = predict_in_one_thread(fitted)
+        self._fitted = predict_in_one_thread(fitted) if self._has_threads else fitted
 
     def predict_votes(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probabilities of the model; its prediction gets the most, even if they disagree."""
-        votes = np.zeros((len(x), self._n_classes))
-        if isinstance(self._fitted, int):
-            votes[:, self._fitted] = 1.0
-        elif self._is_row_wise:
-            votes[:] = self._vote(x)
-        else:
-            for start in range(0, len(x), BLOCK_ROWS):
-                block = x[start : start + BLOCK_ROWS]
-                full = block if len(block) == BLOCK_ROWS else np.resize(block, (BLOCK_ROWS, x.shape[1]))
-                votes[start : start + BLOCK_ROWS] = self._vote(protect(full))[: len(block)]
-        return votes
+        if self.is_row_wise or isinstance(self._fitted, int):
+            return self.predict_together(x)
+        return predict_in_blocks(self._predict_both, x, self._n_classes, BLOCK_ROWS)
 
-    def _vote(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        votes, rows = np.zeros((len(x), self._n_classes)), self._frames.convert(x)
-        has_votes = hasattr(self._fitted, "predict_proba")
-        if has_votes:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                votes[:, np.asarray(self._fitted.classes_).astype(np.intp)] = self._fitted.predict_proba(rows)
-            clean_votes(votes)
-        if not (has_votes and self._is_row_wise):
-            codes = np.asarray(self._fitted.predict(rows)).reshape(len(x)).astype(np.int32)
-            differs = np.flatnonzero(pick_winners(votes) != codes)
-            most = votes[differs].max(axis=1, initial=0.0)
-            votes[differs, codes[differs]] = np.where(most == 0.0, 1.0, np.nextafter(most, np.inf))
+    def predict_together(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probabilities of rows in one call; without probabilities, 1 for the predicted class."""
+        if isinstance(self._fitted, int):
+            votes = np.zeros((len(x), self._n_classes))
+            votes[:, self._fitted] = 1.0
+            return votes
+        rows = self._frames.convert(x)
+        return self._vote(rows) if hasattr(self._fitted, "predict_proba") else self._mark(rows)
+
+    def _vote(self, rows: Any) -> NDArray[np.float64]:  # noqa: ANN401
+        with np.errstate(divide="ignore", invalid="ignore"):  # naive Bayes takes the logarithm of counts of 0
+            probabilities = np.asarray(self._fitted.predict_proba(rows), dtype=np.float64)
+        if probabilities.shape[1] == self._n_classes:
+            return clean_votes(probabilities)
+        votes = np.zeros((len(probabilities), self._n_classes))
+        votes[:, np.asarray(self._fitted.classes_).astype(np.intp)] = probabilities
+        return clean_votes(votes)
+
+    def _mark(self, rows: Any) -> NDArray[np.float64]:  # noqa: ANN401
+        """Return votes of 1 for the predicted classes."""
+        codes = np.asarray(self._fitted.predict(rows)).reshape(-1).astype(np.intp)
+        return np.eye(self._n_classes)[codes]
+
+    def _predict_both(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        rows = self._frames.convert(x)
+        marks = self._mark(rows)
+        if not hasattr(self._fitted, "predict_proba"):
+            return marks
+        votes, codes = self._vote(rows), marks.argmax(axis=1)
+        differs = np.flatnonzero(pick_winners(votes) != codes)
+        most = votes[differs].max(axis=1, initial=0.0)
+        votes[differs, codes[differs]] = np.where(most == 0.0, 1.0, np.nextafter(most, np.inf))
         return votes
 
     @property
@@ -189,6 +211,89 @@ class FittedEstimator:
     def load(self, state: Any) -> None:  # noqa: ANN401
         """Restore a fitted model."""
         self._fitted = state
+
+
+class EstimatorMember(FittedEstimator):
+    """A member of an ensemble of chunks: a model that is fitted on its chunk, and may be updated by later ones.
+
+    Parameters
+    ----------
+    estimator, schema, rows
+        As for `FittedEstimator`.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from streamgauge.records import Attribute
+    >>> member = EstimatorMember(GaussianNB(), Schema((Attribute("x"),), ("a", "b")))
+    >>> rows, labels = np.array([[1.0], [2.0], [8.0], [9.0]]), np.array([0, 0, 1, 1], dtype=np.int32)
+    >>> member.learn_chunk(rows, labels, None)
+    >>> member.predict(np.array([[1.5]])).round(3).tolist()
+    [[1.0, 0.0]]
+    """
+
+    def __init__(self, estimator: Any, schema: Schema, rows: RowFrames | None = None) -> None:  # noqa: ANN401
+        super().__init__(estimator, schema, rows)
+        self._seed, self._is_updated = 1, False
+
+    def make_copy(self, seed: int, *, is_updated: bool) -> "EstimatorMember":
+        """Return a member without rows; `is_updated` says whether it continues to learn after its first chunk."""
+        member = copy(self)
+        member._fitted, member._seed, member._is_updated = None, seed, is_updated
+        return member
+
+    @property
+    def can_be_updated(self) -> bool:
+        """Whether it can learn further chunks."""
+        return hasattr(self._estimator, "partial_fit")
+
+    def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the votes of each row."""
+        return self.predict_together(x)
+
+    def learn_chunk(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
+        """Learn a chunk: the first by `fit`, later ones by `partial_fit`."""
+        is_first = self._fitted is None
+        if is_first and not (self._is_updated and len(np.unique(y)) < self._n_classes):
+            self.fit(x, y, weight, self._seed)
+            return
+        if is_first:  # a class that is not in the first chunk may come later
+            self._fitted = copy_estimator(self._estimator, self._seed)
+        takes_classes = "classes" in inspect.signature(self._fitted.partial_fit).parameters
+        classes = {"classes": np.arange(self._n_classes)} if is_first and takes_classes else {}
+        if weight is None or self._weight_option:
+            options = classes if weight is None else {**classes, self._weight_option: weight}
+            self._fitted.partial_fit(self._frames.convert(x), y, **options)
+        else:
+            rows = (x, y)
+            fit = self._fitted.partial_fit
+            learn_copies(lambda x, y: fit(self._frames.convert(x), y, **classes), self.name, rows, weight)
+
+    def save(self) -> bytes:
+        """Return the state as a pickle."""
+        return pickle_state("EstimatorMember", self._fitted)
+
+    def load(self, state: Any) -> None:  # noqa: ANN401
+        """Restore a saved state, which must be trusted since it is a pickle."""
+        self._fitted = unpickle_state("EstimatorMember", state)
+
+
+def predict_in_blocks(
+    predict: Callable[[NDArray[np.float64]], NDArray[np.float64]], x: NDArray[np.float64], n_classes: int, size: int
+) -> NDArray[np.float64]:
+    """Return the votes of rows, predicted in padded blocks of one size: the same bits in batches of any size.
+
+    Examples
+    --------
+    >>> predict_in_blocks(lambda x: np.full((len(x), 2), float(len(x))), np.zeros((3, 1)), 2, 4).tolist()
+    [[4.0, 4.0], [4.0, 4.0], [4.0, 4.0]]
+    """
+    votes = np.empty((len(x), n_classes))
+    for start in range(0, len(x), size):
+        block = x[start : start + size]
+        full = block if len(block) == size else protect(np.resize(block, (size, x.shape[1])))
+        votes[start : start + size] = predict(full)[: len(block)]
+    return votes
 
 
 def _accepts_weight(estimator: Any) -> bool:  # noqa: ANN401
@@ -211,16 +316,18 @@ def set_threads(estimator: Any) -> Any:  # noqa: ANN401
     """
     for part in list_nested(estimator):
         package = type(part).__module__.partition(".")[0]
-        if package not in {"lightgbm", "xgboost"} or not hasattr(part, "set_params"):
-            continue
-        known = part.get_params(deep=False)
-        wanted: dict[str, Any] = {"n_jobs": 1}
-        if package == "lightgbm":
-            wanted |= {"deterministic": True, "verbosity": -1}
-            if not known.get("force_col_wise"):
-                wanted["force_row_wise"] = True
-        part.set_params(**{option: value for option, value in wanted.items() if known.get(option) is None})
+        if package in {"lightgbm", "xgboost"} and _has_threads(part):
+            known = part.get_params(deep=False)
+            wanted: dict[str, Any] = {"n_jobs": 1}
+            if package == "lightgbm":
+                wanted |= {"deterministic": True, "verbosity": -1}
+                wanted |= {} if known.get("force_col_wise") else {"force_row_wise": True}
+            part.set_params(**{option: value for option, value in wanted.items() if known.get(option) is None})
     return estimator
+
+
+def _has_threads(part: Any) -> bool:  # noqa: ANN401
+    return hasattr(part, "n_jobs") and hasattr(part, "set_params")
 
 
 def predict_in_one_thread(estimator: Any) -> Any:  # noqa: ANN401

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge.learners.adapters.fit_only import predict_in_blocks
 from streamgauge.learners.baselines import make_majority_class
 from streamgauge.learners.chunk_ensembles.members import Chunk, Column
 from streamgauge.learners.native import NativeLearner
@@ -45,11 +46,14 @@ class ChunkLearner:
     """A learner that buffers rows until a chunk is full, then trains its model on the chunk.
 
     Only rows with a label and a weight above 0 count. Until the first chunk is full, it predicts the majority class of
-    the buffered rows. The model does not change within a chunk, so all rows of a chunk are predicted at once.
+    the buffered rows. The model does not change within a chunk, so all rows of a chunk are predicted at once; if the
+    rounding of its votes may depend on the number of rows, in blocks of one size.
     """
 
-    def __init__(self, model: ChunkModel, schema: Schema, chunk_size: int) -> None:
+    def __init__(self, model: ChunkModel, schema: Schema, chunk_size: int, *, is_row_wise: bool = True) -> None:
         self._model, self._size = model, chunk_size
+        # A power of two, so that a row is computed in the same way wherever it stands in a block.
+        self._block_rows = None if is_row_wise else 1 << (chunk_size - 1).bit_length()
         self._schema, self._n_classes = schema, schema.n_classes
         self._n_chunks = self._n_buffered = 0
         self._x = np.empty((chunk_size, schema.n_attributes))
@@ -60,7 +64,11 @@ class ChunkLearner:
         """Return the votes for the classes of each row; the state does not change."""
         if not len(x):
             return np.zeros((0, self._n_classes))
-        return self._model.vote(x) if self._n_chunks else self._make_stand_in().predict(np.ascontiguousarray(x))
+        if not self._n_chunks:
+            return self._make_stand_in().predict(np.ascontiguousarray(x))
+        if self._block_rows is None:
+            return self._model.vote(x)
+        return predict_in_blocks(self._model.vote, x, self._n_classes, self._block_rows)
 
     def _make_stand_in(self) -> NativeLearner:
         """Return a majority class learner that knows the buffered rows."""

@@ -13,6 +13,7 @@ from streamgauge.learners.chunk_ensembles.chunk_learner import ChunkLearner, Chu
 from streamgauge.learners.chunk_ensembles.imbalance import Bagged, Oversampled
 from streamgauge.learners.chunk_ensembles.members import Builder
 from streamgauge.learners.chunk_ensembles.subspaces import KappaUpdated, SubspaceBuilder
+from streamgauge.learners.refitted import Refitted
 from streamgauge.protocols import LearnerSpec
 from streamgauge.records import Schema
 
@@ -53,8 +54,11 @@ class _ChunkEnsemble(ABC):
 
     def build(self, schema: Schema, seed: int) -> ChunkLearner:
         """Build an untrained ensemble."""
-        model = self._build_model(self._builder(self.learner, schema, seed), schema, seed)
-        return ChunkLearner(model, schema, self.chunk_size)
+        return ChunkLearner(self.build_model(schema, seed), schema, self.chunk_size)
+
+    def build_model(self, schema: Schema, seed: int) -> ChunkModel:
+        """Build what learns the chunks, whatever their sizes."""
+        return self._build_model(self._builder(self.learner, schema, seed), schema, seed)
 
     @abstractmethod
     def _build_model(self, builder: Builder, schema: Schema, seed: int) -> ChunkModel: ...
@@ -69,7 +73,8 @@ class SEAEnsemble(_ChunkEnsemble):
     Parameters
     ----------
     learner
-        The learner that each member is; it may come from any supported library.
+        The learner that each member is; it may come from any supported library. A model of scikit-learn is fitted on
+        its chunk, so it needs no `partial_fit`.
     chunk_size
         The number of learnt rows in a chunk.
     n_members
@@ -155,7 +160,10 @@ class AccuracyUpdatedEnsemble(AccuracyWeightedEnsemble):
     streamgauge.errors.StreamgaugeError: chunk_size = 1: it must be a whole number of at least 2
     """
 
+    _updates_members: ClassVar[bool] = True
+
     def _build_model(self, builder: Builder, *_: object) -> ChunkModel:
+        builder.set_updates()
         return AccuracyUpdated(builder, self.n_members, self.n_splits)
 
 

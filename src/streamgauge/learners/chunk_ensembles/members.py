@@ -2,11 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.learners.adapters.chunked import ChunkedLearner
+from streamgauge.learners.adapters.fit_only import EstimatorMember
+from streamgauge.learners.adapters.row_frames import RowFrames
+from streamgauge.learners.adapters.scikit_learn import ScikitLearn
+from streamgauge.learners.refitted import Refitted
 from streamgauge.protocols import Learner, LearnerSpec
 from streamgauge.randomness import fold_seed
 from streamgauge.records import Schema
@@ -44,11 +48,18 @@ class Chunk:
         return self.average((votes.argmax(axis=1) == self.y).astype(np.float64))
 
 
+@runtime_checkable
+class _LearnsTogether(Protocol):
+    """A learner that can learn any number of rows in one call."""
+
+    def learn_together(self, x: Column, y: NDArray[np.int32], weight: Column | None) -> None: ...
+
+
 @dataclass
 class Member:
     """A learner of the ensemble; `number` is the index at which it was built, which determines its seed."""
 
-    learner: Learner
+    learner: Learner | EstimatorMember
     number: int
 
     def vote(self, x: Column) -> Column:
@@ -57,7 +68,11 @@ class Member:
 
     def learn(self, chunk: Chunk) -> None:
         """Learn the rows of a chunk; a model from another library gets them in a single call."""
-        learn = self.learner.learn_together if isinstance(self.learner, ChunkedLearner) else self.learner.learn
+        learner = self.learner
+        if isinstance(learner, EstimatorMember):
+            learn = learner.learn_chunk
+        else:
+            learn = learner.learn_together if isinstance(learner, _LearnsTogether) else learner.learn
         learn(chunk.x, chunk.y, None if (chunk.weight == 1.0).all() else chunk.weight)
 
     def accuracy(self, chunk: Chunk) -> float:
@@ -71,11 +86,27 @@ class Member:
 
 
 class Builder:
-    """Builds the members of an ensemble, each with a separate seed."""
+    """Builds the members of an ensemble, each with a separate seed.
+
+    A member of scikit-learn is fitted on its chunk, as in stream-learn.
+    """
 
     def __init__(self, spec: LearnerSpec, schema: Schema, seed: int) -> None:
         self._spec, self._schema, self._seed = spec, schema, seed
         self.n_built = 0
+        self._updates = False
+        self._prototype = _make_prototype(spec, schema)
+
+    @property
+    def is_row_wise(self) -> bool:
+        """Whether members vote with the same bits whatever rows are predicted together."""
+        return self._prototype is None or self._prototype.is_row_wise
+
+    def set_updates(self) -> None:
+        """Have members continue to learn after their first chunk."""
+        self._updates = True
+        if self._prototype is not None and not self._prototype.can_be_updated:  # such as a pipeline
+            self._prototype = None
 
     def train(self, chunk: Chunk) -> Member:
         """Build the next member and train it on a chunk."""
@@ -86,7 +117,10 @@ class Builder:
 
     def build(self, number: int) -> Member:
         """Build the untrained member of a number."""
-        return Member(self._spec.build(self._schema, fold_seed(self._seed, number, self._spec.seed)), number)
+        seed = fold_seed(self._seed, number, self._spec.seed)
+        if self._prototype is not None:
+            return Member(self._prototype.make_copy(seed, is_updated=self._updates), number)
+        return Member(self._spec.build(self._schema, seed), number)
 
     def restore(self, numbers: Sequence[int], states: Sequence[bytes]) -> list[Member]:
         """Rebuild members from their numbers and saved states."""
@@ -94,6 +128,15 @@ class Builder:
         for member, state in zip(members, states, strict=True):
             member.learner.load(state)
         return members
+
+
+def _make_prototype(spec: LearnerSpec, schema: Schema) -> EstimatorMember | None:
+    """Return a member without rows for a model of scikit-learn; None for another learner."""
+    if isinstance(spec, Refitted) and not isinstance(spec.estimator, LearnerSpec):
+        return EstimatorMember(spec.estimator, schema)
+    if isinstance(spec, ScikitLearn):
+        return EstimatorMember(spec.estimator, schema, None if spec.rows is None else RowFrames(schema, spec.rows))
+    return None
 
 
 def scale_votes(votes: Column) -> Column:

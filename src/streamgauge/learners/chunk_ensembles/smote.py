@@ -49,9 +49,14 @@ def oversample(chunk: Chunk, rare: int, nominal: NDArray[np.bool_], seed: int) -
 
 def _find_neighbours(x: Column, nominal: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Return the indices of the nearest other rows of each row, nearest first; missing values count as equal."""
-    difference = np.nan_to_num(x[:, np.newaxis, :] - x[np.newaxis, :, :])
-    difference = np.where(nominal, difference != 0, difference)
-    distance = np.sum(difference**2, axis=2)
+    distance = np.zeros((len(x), len(x)))
+    for column, is_nominal in zip(np.ascontiguousarray(x.T), nominal.tolist(), strict=True):
+        difference = column[:, np.newaxis] - column
+        if is_nominal:
+            distance += np.nan_to_num(difference) != 0
+        else:
+            difference *= difference
+            distance += np.nan_to_num(difference, copy=False) if np.isnan(column).any() else difference
     np.fill_diagonal(distance, np.inf)
     n_near = min(N_NEIGHBOURS, len(x) - 1)
     return np.argsort(distance, axis=1, kind="stable")[:, :n_near]
