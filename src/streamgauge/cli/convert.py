@@ -18,8 +18,9 @@ __all__ = ["command"]
 def command(source: str, output: Path, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401
     """Convert INPUT to the format of OUTPUT.
 
-    INPUT is a file (ARFF, CSV, Parquet, Arrow, libsvm, .npz; "-" for standard input) or the name of a data set. The
-    name of OUTPUT sets its format: .arff, .csv, .tsv (each also compressed as .gz or .zst) or .parquet.
+    INPUT is a file (ARFF, CSV, Parquet, Arrow, libsvm, .npz, .npy; "-" for standard input) or the name of a data set.
+    The name of OUTPUT sets its format: .arff, .csv, .tsv (each also compressed as .gz or .zst), .parquet, .arrow or
+    .feather.
 
     \b
     Examples:

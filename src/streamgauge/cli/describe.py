@@ -29,7 +29,7 @@ _BARS = " ▁▂▃▄▅▆▇█"
 def command(source: str, *, spans: int, as_json: bool, **options: Any) -> None:  # noqa: ANN401
     """Summarise INPUT: rows, attributes, class shares in each part, and the accuracy of the no-change baseline.
 
-    INPUT is a file (ARFF, CSV, Parquet, Arrow, libsvm, .npz; "-" for standard input) or the name of a data set.
+    INPUT is a file (ARFF, CSV, Parquet, Arrow, libsvm, .npz, .npy; "-" for standard input) or the name of a data set.
 
     \b
     Examples:

@@ -37,7 +37,7 @@ __all__ = ["command"]
 @click.option(
     "--format",
     "suffix",
-    help="Format of the sample: arff, csv, tsv (also .gz or .zst) or parquet.  [default: as INPUT]",
+    help="Format of the sample: arff, csv, tsv (also .gz or .zst), parquet or arrow.  [default: as INPUT]",
 )
 @click.option(
     "--index",

@@ -50,8 +50,8 @@ def sample(
     seed
         Random seed of the selection.
     suffix
-        Format of the files: ``arff``, ``csv``, ``tsv`` (also with ``.gz`` or ``.zst``) or ``parquet``; None for the
-        format of the input, or Parquet if that format cannot be written.
+        Format of the files: ``arff``, ``csv``, ``tsv`` (also with ``.gz`` or ``.zst``), ``parquet`` or ``arrow``; None
+        for the format of the input, or Parquet if that format cannot be written.
     index
         Folder of index files, one per class. Existing ones are read, which saves the first pass; otherwise they are
         written.

@@ -57,7 +57,7 @@ class SampleRequest:
 
     @property
     def kind(self) -> str:
-        """Format of the files of the sample: arff, csv, tsv or parquet."""
+        """Format of the files of the sample: arff, csv, tsv, parquet or arrow."""
         return detect_format(self.test)[0]
 
     @property
