@@ -42,8 +42,17 @@ class _ChunkEnsemble(ABC):
     _builder: ClassVar[type[Builder]] = Builder
     """What builds its members."""
 
+    _updates_members: ClassVar[bool] = False
+    """Whether members continue to learn after their first chunk."""
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "learner", as_spec(self.learner))
+        if self._updates_members and isinstance(self.learner, Refitted):
+            msg = (
+                f"members of {type(self).__name__} continue to learn, which {self.learner.short_name} cannot: use "
+                "AccuracyWeightedEnsemble"
+            )
+            raise StreamgaugeError(msg)
         require_at_least("chunk_size", self.chunk_size, 2)
         require_at_least("n_members", self.n_members, 1)
 
@@ -54,7 +63,9 @@ class _ChunkEnsemble(ABC):
 
     def build(self, schema: Schema, seed: int) -> ChunkLearner:
         """Build an untrained ensemble."""
-        return ChunkLearner(self.build_model(schema, seed), schema, self.chunk_size)
+        builder = self._builder(self.learner, schema, seed)
+        model = self._build_model(builder, schema, seed)
+        return ChunkLearner(model, schema, self.chunk_size, is_row_wise=builder.is_row_wise)
 
     def build_model(self, schema: Schema, seed: int) -> ChunkModel:
         """Build what learns the chunks, whatever their sizes."""
@@ -266,6 +277,7 @@ class KUE(_ChunkEnsemble):
     seed: int = 1
     _is_random: ClassVar[bool] = True
     _builder: ClassVar[type[Builder]] = SubspaceBuilder
+    _updates_members: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
