@@ -36,7 +36,7 @@ MAX_BYTES = 65_536
 
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _OWN = ("index.html", "dashboard.css", "icon.svg")
-_UPLOT = ("uPlot.iife.min.js", "uPlot.min.css")
+_SHARED = ("uPlot.iife.min.js", "uPlot.min.css", "times.js")
 
 
 class _Site:
@@ -58,14 +58,14 @@ class _Site:
     def send_curves(self, request: Request) -> Response:
         run, panel = self.run_folders.find_run(_get_text(request, "id")), _parse_panel(_get_text(request, "panel"))
         n_points = round(_get_number(request, "points", 2_000.0, greatest=1e9))
-        content = encode_curves(run.read_curves(panel.kind), panel, *_get_span(request), n_points)
+        content = encode_curves(run.read_curves(panel.kind), panel, *_get_span(request), n_points, x=_get_x(request))
         return Response(content, media_type="application/octet-stream")
 
     def send_table(self, request: Request) -> Response:
         query = request.query_params
         runs = [self.run_folders.find_run(name) for name in query.getlist("id")]
         panels = [_parse_panel(text) for text in query.getlist("panel")]
-        pieces = write_csv(runs, panels, *_get_span(request), query.getlist("hidden"))
+        pieces = write_csv(runs, panels, *_get_span(request), query.getlist("hidden"), x=_get_x(request))
         first = next(pieces)  # errors must be raised before the response begins
         headers = {"content-disposition": 'attachment; filename="streamgauge.csv"'}
         return StreamingResponse(_prepend(first, pieces), media_type="text/csv", headers=headers)
@@ -146,13 +146,13 @@ def create_app(
 
 @cache
 def _read_assets() -> dict[str, bytes]:
-    """Read the files of the page; those of uPlot are shared with the report."""
+    """Read the files of the page; uPlot and the times of rows are shared with the report."""
     own = files("streamgauge.serve").joinpath("assets")
     scripts = sorted(path.name for path in own.iterdir() if path.name.endswith(".js"))
     shared = files("streamgauge.reports").joinpath("assets")
     return {
         **{name: own.joinpath(name).read_bytes() for name in (*_OWN, *scripts)},
-        **{name: shared.joinpath(name).read_bytes() for name in _UPLOT},
+        **{name: shared.joinpath(name).read_bytes() for name in _SHARED},
     }
 
 
@@ -194,6 +194,14 @@ def _get_number(request: Request, name: str, default: float, greatest: float = m
 
 def _get_span(request: Request) -> tuple[float, float]:
     return _get_number(request, "from", -math.inf), _get_number(request, "to", math.inf)
+
+
+def _get_x(request: Request) -> str:
+    name = "x"
+    x = request.query_params.get(name, "row")
+    if x not in {"row", "time"}:
+        raise _make_error(name)
+    return x
 
 
 def _make_error(name: str) -> StreamgaugeError:

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from streamgauge._engine.journal import Layout
 from streamgauge._format.downsample import Buckets
+from streamgauge._format.times import format_time
 from streamgauge.errors import StreamgaugeError
 from streamgauge.serve.curve_sources import RunRecords
 from streamgauge.serve.runs import Run
 
-__all__ = ["MAX_POINTS", "Panel", "encode_curves", "list_new_points", "write_csv"]
+__all__ = ["MAX_POINTS", "Panel", "encode_curves", "list_new_points", "to_json_column", "write_csv"]
 
 MAX_POINTS = 20_000
 """Largest number of points per curve in one request."""
@@ -84,12 +85,19 @@ class Panel:
 
 
 def encode_curves(
-    run_records: RunRecords, panel: Panel, first: float = -inf, last: float = inf, n_points: int = 2_000
+    run_records: RunRecords,
+    panel: Panel,
+    first: float = -inf,
+    last: float = inf,
+    n_points: int = 2_000,
+    *,
+    x: str = "row",
 ) -> bytes:
-    """Return the curves of a panel between two rows as bytes, downsampled without losing extremes.
+    """Return the curves of a panel between two rows, or two times if `x` is time, downsampled without losing extremes.
 
     The bytes are: the length of a header (4 bytes, little-endian), the header (JSON, padded with blanks to a multiple
-    of 8), the rows (float64), then for each curve its mean and, if there are bands, its minimum and maximum (float32).
+    of 8), the rows (float64), their times (float64) if the header says so, then for each curve its mean and, if there
+    are bands, its minimum and maximum (float32).
 
     Examples
     --------
@@ -102,7 +110,7 @@ def encode_curves(
     if not 4 <= n_points <= MAX_POINTS:
         msg = f"a chart has 4 to {MAX_POINTS} points, not {n_points}"
         raise StreamgaugeError(msg)
-    layout, records = run_records.layout, run_records.select_between(first, last)
+    layout, records = run_records.layout, run_records.select_between(first, last, x)
     mean, low, high = panel.select_columns(layout, records)
     buckets = Buckets.from_count(len(records), n_points)
     if panel.kind == "pair":
@@ -115,6 +123,7 @@ def encode_curves(
         "names": list(panel.list_names(layout)),
         "n": len(buckets.indices),
         "bands": len(bands) > 1,
+        "times": layout.with_times,
         "generation": run_records.generation,
         "n_records": len(run_records.records),
         "thinned": len(buckets.indices) < len(records),
@@ -122,9 +131,11 @@ def encode_curves(
     }
     header = json.dumps(facts).encode()
     header += b" " * (-(len(header) + 4) % 8)
-    rows: bytes = records[buckets.indices, 0].astype("<f8").tobytes()
+    kept = records[buckets.indices]
+    times = layout.times(kept)
+    places: bytes = b"".join(column.astype("<f8").tobytes() for column in (kept[:, 0], times) if column is not None)
     values: bytes = np.stack(bands, axis=0).transpose(2, 0, 1).astype("<f4").tobytes()
-    return len(header).to_bytes(4, "little") + header + rows + values
+    return len(header).to_bytes(4, "little") + header + places + values
 
 
 def list_new_points(layout: Layout, records: Column, panel: Panel) -> dict[str, object]:
@@ -140,11 +151,17 @@ def list_new_points(layout: Layout, records: Column, panel: Panel) -> dict[str, 
     columns = panel.select_columns(layout, records)
     bands = columns if panel.has_bands(layout) else columns[:1]
     n_curves = columns[0].shape[1]
-    return {"curves": [[_to_json(band[:, index]) for band in bands] for index in range(n_curves)]}
+    return {"curves": [[to_json_column(band[:, index]) for band in bands] for index in range(n_curves)]}
 
 
-def _to_json(column: Column) -> list[float | None]:
-    """Return a column as a list; NaN, which JSON lacks, becomes null."""
+def to_json_column(column: Column) -> list[float | None]:
+    """Return a column as a list; NaN, which JSON lacks, becomes null.
+
+    Examples
+    --------
+    >>> to_json_column(np.array([0.5, np.nan]))
+    [0.5, None]
+    """
     return [value if value == value else None for value in column.tolist()]  # noqa: PLR0124
 
 
@@ -152,22 +169,33 @@ COLUMNS = ("run", "row", "learner", "kind", "name", "under", "mean", "low", "hig
 
 
 def write_csv(
-    runs: Iterable[Run], panels: Sequence[Panel], first: float = -inf, last: float = inf, hidden: Iterable[str] = ()
+    runs: Sequence[Run],
+    panels: Sequence[Panel],
+    first: float = -inf,
+    last: float = inf,
+    hidden: Iterable[str] = (),
+    *,
+    x: str = "row",
 ) -> Iterator[str]:
-    r"""Yield the data of charts as CSV, piece by piece: all points between two rows, without downsampling.
+    r"""Yield the data of charts as CSV, piece by piece: all points between two rows or times, without downsampling.
+
+    There is a column of times, in UTC, if rows of any run may carry times.
 
     Examples
     --------
     >>> next(write_csv((), ()))
     'run,row,learner,kind,name,under,mean,low,high\r\n'
     """
-    yield _format_rows([COLUMNS])
+    with_times = any(run.read_curves(panel.kind).layout.with_times for run in runs for panel in panels[:1])
+    yield _format_rows([(*COLUMNS[:2], "time", *COLUMNS[2:]) if with_times else COLUMNS])
     hidden = set(hidden)
     for run in runs:
         for panel in panels:
             run_records = run.read_curves(panel.kind)
-            records = run_records.records[(run_records.records[:, 0] >= first) & (run_records.records[:, 0] <= last)]
-            rows = run_records.layout.rows(records).tolist()
+            records = run_records.select_between(first, last, x, margin=0)
+            places = [run_records.layout.rows(records).tolist()]
+            if with_times:
+                places.append(_format_times(run_records.layout.times(records), len(records)))
             columns = panel.select_columns(run_records.layout, records)
             for index, name in enumerate(panel.list_names(run_records.layout)):
                 if name in hidden:
@@ -176,9 +204,14 @@ def write_csv(
                 under = panel.forgetting or panel.second_learner
                 facts = (_escape(name), panel.kind, _escape(panel.name), _escape(under))
                 yield _format_rows(
-                    (_escape(run.name), row, *facts, *("" if v != v else repr(v) for v in values))  # noqa: PLR0124
-                    for row, values in zip(rows, bands.tolist(), strict=True)
+                    (_escape(run.name), *place, *facts, *("" if v != v else repr(v) for v in values))  # noqa: PLR0124
+                    for *place, values in zip(*places, bands.tolist(), strict=True)
                 )
+
+
+def _format_times(times: Column | None, n: int) -> list[str | float]:
+    """Return times as texts, or as seconds if they have no dates; empty if unknown."""
+    return [""] * n if times is None else ["" if np.isnan(time) else format_time(time) for time in times.tolist()]
 
 
 def _escape(text: str) -> str:

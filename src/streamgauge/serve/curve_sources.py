@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from streamgauge._engine.journal import JournalReader, Layout
 from streamgauge._engine.meter import FIGURES
+from streamgauge._format.times import increases
 from streamgauge.errors import StreamgaugeError
 from streamgauge.results import Results, load
 
@@ -46,13 +47,23 @@ class RunRecords:
     generation: int
     records: NDArray[np.float64]
 
-    def select_between(self, first: float, last: float) -> NDArray[np.float64]:
-        """Return the records between two rows, and one more on either side, so that lines reach the edges."""
+    def find_places(self, x: str) -> NDArray[np.float64]:
+        """Return where the records are on an x axis: their rows, or the times of these for ``time``."""
+        if x == "row":
+            return self.records[:, 0]
+        times = self.layout.times(self.records)
+        if times is None or not increases(times):
+            msg = "the rows of this run carry no times that increase"
+            raise StreamgaugeError(msg)
+        return times
+
+    def select_between(self, first: float, last: float, x: str = "row", margin: int = 1) -> NDArray[np.float64]:
+        """Return the records between two rows or times, and some more on either side, so that lines reach the edges."""
         if not (math.isfinite(first) or math.isfinite(last)):
             return self.records
-        rows = self.records[:, 0]
-        start, stop = int(np.searchsorted(rows, first)), int(np.searchsorted(rows, last, side="right"))
-        return self.records[max(0, start - 1) : stop + 1]
+        places = self.find_places(x)
+        start, stop = int(np.searchsorted(places, first)), int(np.searchsorted(places, last, side="right"))
+        return self.records[max(0, start - margin) : stop + margin]
 
 
 def read_journal(folder: Path) -> RunRecords:
@@ -81,8 +92,10 @@ def convert_results(results: Results, generation: int) -> RunRecords:
         measures=results.measures,
         n_folds=results.n_folds,
         with_costs=costs is not None,
+        with_times=results.times is not None,
     )
-    return RunRecords(layout, generation, layout.pack(results.rows, np.nan, results.values, costs, {}))
+    records = layout.pack(results.rows, np.nan, results.values, costs, {}, results.times)
+    return RunRecords(layout, generation, records)
 
 
 @dataclass(frozen=True)

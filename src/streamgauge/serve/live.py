@@ -11,7 +11,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamgauge._engine.journal import JournalReader
 from streamgauge._engine.journal.format import EVENTS
 from streamgauge.errors import StreamgaugeError
-from streamgauge.serve.charts import Panel, list_new_points
+from streamgauge.serve.charts import Panel, list_new_points, to_json_column
 from streamgauge.serve.launched_runs import LaunchedRuns
 from streamgauge.serve.run_folders import RunFolders
 from streamgauge.serve.runs import merge_alarms
@@ -127,10 +127,12 @@ class Watcher:
         if not len(records):
             return {}
         position.n_records += len(records)
+        times = view.layout.times(records)
         return {
             "generation": generation,
             "n_records": position.n_records,
             "rows": view.layout.rows(records).tolist(),
+            **({} if times is None else {"times": to_json_column(times)}),
             "panels": [
                 list_new_points(view.layout, records, panel) if _has_panel(view, panel) else None
                 for panel in self._panels

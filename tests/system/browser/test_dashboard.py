@@ -38,6 +38,7 @@ from streamgauge import (
 from streamgauge._engine.collector import Progress
 from streamgauge._engine.journal import Journal, Layout
 from streamgauge.records import Alarm, EarlierVerdict, Verdict
+from tests.support.timed_examples import START, make_timed_stream
 
 PICTURES = Path(__file__).parents[3] / "test-pictures"
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -191,9 +192,77 @@ def test_zoom_asks_for_more_and_keys_move_along(browser: Browser, address: str) 
         expect(page).not_to_have_url(re.compile("from="))
 
 
-def span(page: Page) -> tuple[int, int]:
-    first, last = re.search(r"from=(\d+)&to=(\d+)", page.url).groups()  # type: ignore[union-attr]
-    return int(first), int(last)
+def span(page: Page) -> tuple[float, float]:
+    first, last = re.search(r"from=([\d.]+)&to=([\d.]+)", page.url).groups()  # type: ignore[union-attr]
+    return float(first), float(last)
+
+
+def test_curves_are_drawn_over_the_times_of_rows_and_over_rows(browser: Browser, tmp_path: Path) -> None:
+    results = evaluate(make_timed_stream(4000), {"bayes": NaiveBayes(), "tree": HoeffdingTree()}, every=20)
+    assert results.times is not None
+    save(results, tmp_path / "timed")
+    save(evaluate(SEA(n_rows=4000), NaiveBayes(), every=20), tmp_path / "untimed")
+    caption = "#values caption"
+    moment = str(np.datetime64(int(results.times[-1]), "s")).replace("T", " ")
+    with served(tmp_path) as address, opened(browser, f"{address}#run=timed", timezone_id="Asia/Tokyo") as page:
+        drawn(page, 1)
+        expect(page.locator(caption)).to_contain_text(f"At the last reading, {moment} UTC, row 4,000")
+        pictured(page, "times")
+        box = page.locator(".u-over").first.bounding_box()
+        assert box is not None
+        with page.expect_request(lambda request: "/api/curves" in request.url and "x=time" in request.url):
+            page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 50)
+            page.mouse.down()
+            page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 50, steps=5)
+            page.mouse.up()
+        expect(page).to_have_url(re.compile("x=time&from="))
+        first, last = span(page)
+        assert results.times[0] < first < last < results.times[-1]
+        page.reload()
+        drawn(page, 1)
+        assert span(page) == (first, last)
+        page.get_by_role("button", name="rows", exact=True).click()
+        expect(page).to_have_url(re.compile("x=row$"))
+        expect(page.locator(caption)).to_contain_text("At the last reading, row 4,000")
+        pictured(page, "times-rows")
+        page.get_by_role("checkbox", name="untimed").check()
+        drawn(page, 1)
+        expect(page.get_by_role("button", name="rows", exact=True)).to_have_count(0)  # the other run has no times
+
+
+def test_a_live_run_is_followed_over_time(browser: Browser, tmp_path: Path) -> None:
+    layout = Layout(("tree",), ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False, with_times=True)
+    with Journal(tmp_path / "live", layout, {"stream": "payments"}) as journal:
+
+        def step(row: int) -> None:
+            values = np.full((1, 1, 1, 1, 1), 0.5 + row / 1e4)
+            journal.write_progress(Progress(row, np.array([row]), values, times=np.array([START + 3600.0 * row])))
+
+        step(10)
+        with served(tmp_path) as address, opened(browser, f"{address}#run=live") as page:
+            drawn(page, 1)
+            expect(page.locator("#values caption")).to_contain_text("row 10")
+            expect(page.get_by_role("button", name="time", exact=True)).to_have_count(0)  # one point is no axis
+            step(20)
+            expect(page.get_by_role("button", name="time", exact=True)).to_be_visible()
+            expect(page.locator("#values caption")).to_contain_text("2024-01-01 20:00:00 UTC, row 20")
+            step(30)
+            expect(page.locator("#values caption")).to_contain_text("2024-01-02 06:00:00 UTC, row 30")
+
+
+def test_true_drifts_are_drawn(browser: Browser, tmp_path: Path) -> None:
+    results = evaluate(streams.Sudden(SEA(1), SEA(3), position=2000), NaiveBayes(), n_rows=4000)
+    assert results.drifts
+    save(results, tmp_path / "drift")
+    save(replace(results, description={**results.description, "drifts": []}), tmp_path / "none")
+    pictures = []
+    with served(tmp_path) as address:
+        for name in ("drift", "none"):
+            with opened(browser, f"{address}#run={name}") as page:
+                drawn(page, 1)
+                expect(page.locator("#values caption")).to_contain_text("row 4,000")
+                pictures.append(page.locator(".plot canvas").first.screenshot())
+    assert pictures[0] != pictures[1]
 
 
 def test_what_is_shown_is_exported(browser: Browser, address: str, tmp_path: Path) -> None:

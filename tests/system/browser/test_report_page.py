@@ -2,15 +2,21 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("playwright", reason="Playwright, which drives a browser, is not installed")
 
 from playwright.sync_api import Browser
 
+from streamgauge import NaiveBayes, NoChange, evaluate
+from streamgauge.drift import DDM
+from streamgauge.labelling import First
 from streamgauge.reports import page_html, write_page
 from tests.support.report_examples import example_results, example_verdicts
+from tests.support.timed_examples import make_timed_stream
 
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">&amp;[red]"
 
@@ -50,3 +56,31 @@ def test_the_curves_of_a_browser_are_not_blank(browser: Browser, tmp_path: Path)
     title = re.search(r"<title>([\d ]+)</title>", run_scripts(browser, path))
     assert title is not None
     assert [int(colours) > 20 for colours in title[1].split()] == [True] * 4
+
+
+def test_a_switch_draws_all_charts_over_rows_or_time(browser: Browser, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"every": 50, "detectors": DDM(), "labelling": First(600)}
+    results = evaluate(make_timed_stream(), {"bayes": NaiveBayes(), "last": NoChange()}, **options)
+    path = write_page(results, tmp_path / "report.html")
+    context = browser.new_context(timezone_id="Asia/Tokyo")  # times are shown in UTC wherever the reader is
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(path.as_uri())
+    assert results.times is not None
+    moment = str(np.datetime64(int(results.times[-1]), "s")).replace("T", " ")
+    assert page.locator(".where").first.inner_text() == f"at the last row, 1,000, {moment} UTC"
+    over_time = page.locator(".plot").first.screenshot()
+    page.locator("[data-key='learners 0']").first.click()
+    page.locator("[data-x=row]").click()
+    assert page.locator("[data-x=row]").get_attribute("aria-pressed") == "true"
+    assert page.locator("[data-x=time]").get_attribute("aria-pressed") == "false"
+    assert page.locator("canvas").count() == page.locator("figure.chart").count()
+    page.locator("[data-key='learners 0']").first.click()
+    over_rows = page.locator(".plot").first.screenshot()
+    assert over_rows != over_time
+    page.locator("[data-x=time]").click()
+    page.mouse.move(0, 0)
+    assert page.locator(".plot").first.screenshot() == over_time
+    context.close()
+    assert complaints == []

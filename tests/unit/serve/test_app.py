@@ -34,6 +34,7 @@ from streamgauge import (
 )
 from streamgauge._engine.collector import Progress
 from streamgauge._engine.journal import Journal, JournalReader, Layout
+from streamgauge._format.times import format_time
 from streamgauge.records import Alarm, EarlierVerdict, Verdict
 from streamgauge.serve import RunFolders, Settings
 from streamgauge.serve import curve_sources as serve_sources
@@ -42,6 +43,7 @@ from streamgauge.serve.guard import POLICY
 from streamgauge.serve.launched_runs import LaunchedRuns, build_arguments, list_choices
 from streamgauge.serve.live import MAX_NEW_POINTS, Watcher
 from streamgauge.serve.metrics import format_metrics
+from tests.support.timed_examples import make_timed_stream
 
 HOME = "http://127.0.0.1:8765"
 ORIGIN = {"origin": HOME}
@@ -62,7 +64,7 @@ def decoded(content: bytes) -> tuple[dict[str, Any], np.ndarray, np.ndarray]:
     length = int.from_bytes(content[:4], "little")
     head = json.loads(content[4 : 4 + length])
     rows = np.frombuffer(content, "<f8", head["n"], 4 + length)
-    values = np.frombuffer(content, "<f4", offset=4 + length + 8 * head["n"])
+    values = np.frombuffer(content, "<f4", offset=4 + length + (16 if head["times"] else 8) * head["n"])
     return head, rows, values.reshape(len(head["names"]), 3 if head["bands"] else 1, head["n"])
 
 
@@ -553,3 +555,51 @@ def test_saved_results_in_memory_keep_to_their_space(folder: Path, monkeypatch: 
     for name in ("a", "b", "b", "a"):
         cache.load(folder / name)
     assert [path.name for path in loaded] == ["a", "b", "a"]
+
+
+def read_times(content: bytes) -> list[float]:
+    """Read the times of curves, which follow their rows."""
+    length = int.from_bytes(content[:4], "little")
+    n = json.loads(content[4 : 4 + length])["n"]
+    return np.frombuffer(content, "<f8", n, 4 + length + 8 * n).tolist()
+
+
+def test_curves_have_the_times_of_rows_saved_or_followed(tmp_path: Path) -> None:
+    results = evaluate(make_timed_stream(), NaiveBayes(), every=50, journal=tmp_path / "journalled")
+    save(results, tmp_path / "saved")
+    assert results.times is not None
+    with TestClient(create_app(RunFolders(tmp_path)), base_url=HOME) as page:
+        for name in ("saved", "journalled"):
+            query: dict[str, Any] = {"id": name, "panel": json.dumps(ACCURACY)}
+            content = page.get("/api/curves", params=query).content
+            assert decoded(content)[0]["times"]
+            assert read_times(content) == results.times.tolist()
+            first, last = results.times[[4, 8]].tolist()
+            query |= {"from": first, "to": last, "x": "time"}
+            rows = decoded(page.get("/api/curves", params=query).content)[1]
+            assert rows.tolist() == results.rows[3:10].tolist()  # one more on either side
+            table = list(csv.DictReader(io.StringIO(page.get("/api/table.csv", params=query).text)))
+            assert [int(line["row"]) for line in table] == results.rows[4:9].tolist()
+            assert [line["time"] for line in table] == [format_time(time) for time in results.times[4:9].tolist()]
+        assert page.get("/api/curves", params={**query, "x": "rows"}).status_code == 400
+
+
+def test_an_axis_of_times_is_refused_where_rows_carry_none(page: TestClient) -> None:
+    query = {"id": "saved", "panel": json.dumps(ACCURACY), "from": 10, "to": 20, "x": "time"}
+    answer = page.get("/api/curves", params=query)
+    assert answer.status_code == 400
+    assert "carry no times" in answer.text
+    assert not curves_of(page, "saved", ACCURACY)[0]["times"]
+
+
+def test_new_points_are_sent_with_their_times(tmp_path: Path) -> None:
+    watcher = Watcher(RunFolders(tmp_path))
+    layout = replace(LAYOUT, with_times=True)
+    with Journal(tmp_path / "run", layout) as journal:
+        journal.write_progress(batch([10], times=np.array([1.5])))
+        generation, records = JournalReader(tmp_path / "run").records()
+        watcher.subscribe({"runs": {"run": [generation, len(records)]}, "panels": [ACCURACY]})
+        watcher.find_changes()
+        journal.write_progress(batch([20, 30], times=np.array([2.5, np.nan])))
+        changes = watcher.find_changes()["watched"]["run"]
+    assert (changes["rows"], changes["times"]) == ([20, 30], [2.5, None])

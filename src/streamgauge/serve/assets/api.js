@@ -21,18 +21,19 @@ export function buildQuery(parts) {
 
 const toList = (column) => Array.from(column, (value) => (Number.isNaN(value) ? null : value));
 
-// Fetches the curves of a panel: a header in JSON, rows as float64, then the columns of each curve as float32.
+// Fetches the curves of a panel: a header in JSON, rows and times as float64, then the columns of each curve as float32.
 export async function fetchCurves(id, panel, view, points) {
-  const parts = [["id", id], ["panel", JSON.stringify(panel)], ["points", points], ["from", view?.from], ["to", view?.to]];
+  const parts = [["id", id], ["panel", JSON.stringify(panel)], ["points", points], ["from", view?.from], ["to", view?.to], ["x", view?.x]];
   const bytes = await (await request(`/api/curves?${buildQuery(parts)}`)).arrayBuffer();
   const length = new DataView(bytes).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length)));
   const rows = Array.from(new Float64Array(bytes, 4 + length, header.n));
   const columns = header.bands ? 3 : 1;
-  const start = 4 + length + 8 * header.n;
+  const times = header.times ? toList(new Float64Array(bytes, 4 + length + 8 * header.n, header.n)) : null;
+  const start = 4 + length + 8 * header.n * (times ? 2 : 1);
   const curve = (k) => Array.from({ length: columns }, (_, band) =>
     toList(new Float32Array(bytes, start + 4 * header.n * (columns * k + band), header.n)));
-  return { ...header, rows, curves: header.names.map((_, k) => curve(k)) };
+  return { ...header, rows, times, curves: header.names.map((_, k) => curve(k)) };
 }
 
 export class Live {

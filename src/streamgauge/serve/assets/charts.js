@@ -1,4 +1,4 @@
-// A chart of one panel: the curves of every learner of every selected run, over the rows of the stream.
+// A chart of one panel: the curves of every learner of every selected run, over the rows of the stream or their times.
 import { make } from "./dom.js";
 import * as format from "./format.js";
 import { DASHES, getColour, getStyle } from "./keys.js";
@@ -20,7 +20,7 @@ const findIsolated = (plot, series) => {
 };
 
 export class Chart {
-  // hooks: onView(view or null), onMove(shift, factor), onCursor(row or null), getView(), listMarks(), title, under, unit
+  // hooks: onView(view or null), onMove(shift, factor), onCursor(place or null), getView(), listMarks(), title, under, unit
   constructor(panel, hooks) {
     Object.assign(this, { panel, hooks, plot: null, shape: "" });
     this.container = make("div", { class: "plot" });
@@ -39,17 +39,18 @@ export class Chart {
     this.observer.observe(this.container);
   }
 
-  // lines: [{ key, index, rows, columns: [mean, low?, high?], shown }]; all lines of a run share their rows.
-  draw(lines) {
+  // lines: [{ key, index, places, columns: [mean, low?, high?], shown }]; all lines of a run share their places on the
+  // x axis, which are rows, dates or seconds.
+  draw(lines, axis) {
     const tables = new Map();
     lines.forEach((line) => {
-      if (!tables.has(line.rows)) tables.set(line.rows, [line.rows]);
-      tables.get(line.rows).push(...line.columns);
+      if (!tables.has(line.places)) tables.set(line.places, [line.places]);
+      tables.get(line.places).push(...line.columns);
     });
     const list = [...tables.values()];
     const data = list.length === 1 ? list[0] : uPlot.join(list);
-    const shape = JSON.stringify(lines.map((line) => [line.key, line.index, line.columns.length]));
-    if (!this.plot || shape !== this.shape) this.build(lines, data, shape);
+    const shape = JSON.stringify([axis, lines.map((line) => [line.key, line.index, line.columns.length])]);
+    if (!this.plot || shape !== this.shape) this.build(lines, data, shape, axis);
     else {
       lines.forEach((line, k) => {
         const first = this.firsts[k];
@@ -59,10 +60,9 @@ export class Chart {
       });
       this.plot.setData(data, true);
     }
-    this.rows = data[0];
   }
 
-  build(lines, data, shape) {
+  build(lines, data, shape, axis) {
     this.plot?.destroy();
     this.shape = shape;
     this.firsts = [];
@@ -83,13 +83,13 @@ export class Chart {
       }
     }
     const options = {
-      ...this.measure(), series, bands, legend: { show: false },
-      scales: { x: { time: false, range: (_, low, high) => this.findRange(low, high) } },
+      ...this.measure(), series, bands, legend: { show: false }, tzDate: rowTimes.toDate,
+      scales: { x: { time: axis === "dates", range: (_, low, high) => this.findRange(low, high) } },
       cursor: {
         y: false, points: { size: 7 }, sync: { key: "rows" }, drag: { x: true, y: false, setScale: false },
         bind: { dblclick: () => () => { this.hooks.onView(null); return null; } },
       },
-      axes: this.makeAxes(),
+      axes: this.makeAxes(axis),
       hooks: {
         setSelect: [(plot) => this.onSelect(plot)],
         setCursor: [(plot) => this.hooks.onCursor(plot.cursor.idx == null ? null : plot.data[0][plot.cursor.idx])],
@@ -100,13 +100,20 @@ export class Chart {
     this.plot = new uPlot(options, data, this.container);
   }
 
-  makeAxes() {
+  makeAxes(kind) {
     const axis = { stroke: () => getStyle("--quiet"), font: "12px system-ui, sans-serif", ticks: { show: false },
       grid: { stroke: () => getStyle("--grid"), width: 1 } };
     const rate = this.hooks.unit === "rate";
     const tick = (value) => (rate ? +(100 * value).toFixed(6) : this.hooks.unit === "bytes" ? format.bytes(value) : format.short(value));
+    const shorten = (_, ticks) => ticks.map(format.short);
+    const named = { ...axis, labelSize: 18, labelGap: 0, labelFont: axis.font };
+    const x = {
+      rows: { ...axis, values: shorten, space: 64, size: 30 },
+      seconds: { ...named, values: shorten, space: 64, size: 26, label: "time (s)" },
+      dates: { ...named, values: (_, ticks, __, ___, step) => rowTimes.formatTicks(ticks, step), space: 72, size: 42, label: "time (UTC)" },
+    };
     return [
-      { ...axis, values: (_, rows) => rows.map(format.short), space: 64, size: 30 },
+      x[kind],
       { ...axis, values: (_, ticks) => ticks.map(tick), size: 54, space: 34 },
     ];
   }
@@ -141,7 +148,7 @@ export class Chart {
     const from = plot.posToVal(plot.select.left, "x");
     const to = plot.posToVal(plot.select.left + plot.select.width, "x");
     plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
-    this.hooks.onView({ from: Math.max(0, Math.floor(from)), to: Math.ceil(to) });
+    this.hooks.onView({ from, to });
   }
 
   onKey(event) {
@@ -192,8 +199,8 @@ export class Chart {
     this.paintClipped(plot, (ctx, bbox) => {
       const size = 4 * devicePixelRatio;
       const bottom = bbox.top + bbox.height;
-      this.hooks.listMarks().alarms.forEach(({ row, index, kind }) => {
-        const x = plot.valToPos(row, "x", true);
+      this.hooks.listMarks().alarms.forEach(({ place, index, kind }) => {
+        const x = plot.valToPos(place, "x", true);
         ctx.globalAlpha = kind === "drift" ? 0.85 : 0.25;
         ctx.fillStyle = getColour(index);
         ctx.beginPath();

@@ -60,7 +60,7 @@ function makeForgettings(state, forgettings, { describeForgetting, onForgetting 
   return makeGroup("Forgetting", select);
 }
 
-export function showControls(state, { measures, forgettings, costs, folded, shown }, hooks) {
+export function showControls(state, { measures, forgettings, costs, folded, shown, x, view }, hooks) {
   const running = shown.some(({ details }) => details.state === "running");
   const paused = state.paused ? `Resume${state.missed ? ` (${format.count(state.missed)} new)` : ""}` : "Pause";
   const makeButton = (name, label, onclick, key) => make("button", { type: "button", "aria-label": label, title: label, "data-key": key, onclick }, name);
@@ -68,9 +68,10 @@ export function showControls(state, { measures, forgettings, costs, folded, show
     makeMeasures(state, measures, hooks.onMeasure), makeForgettings(state, forgettings, hooks),
     Object.keys(costs).length ? makeGroup("Costs", Object.entries(costs).map(([name, [title]]) => makeToggle(title, state.costs.includes(name), () => hooks.onCost(name), `cost ${name}`))) : null,
     folded ? makeToggle("fold bands", state.bands, hooks.onBands, "bands", "Range from the lowest to the highest fold") : null,
+    x ? makeGroup("Over", makeToggle("time", x === "time", () => hooks.onX("time"), "x time"), makeToggle("rows", x === "row", () => hooks.onX("row"), "x row")) : null,
     makeGroup("Rows", makeButton("←", "Earlier rows", () => hooks.onMove(-0.25, 1), "left"), makeButton("→", "Later rows", () => hooks.onMove(0.25, 1), "right"),
       makeButton("+", "Zoom in", () => hooks.onMove(0, 0.5), "in"), makeButton("−", "Zoom out", () => hooks.onMove(0, 2), "out"),
-      make("button", { type: "button", "data-key": "all", disabled: !state.view, onclick: hooks.onAllRows }, "All rows")),
+      make("button", { type: "button", "data-key": "all", disabled: !view, onclick: hooks.onAllRows }, "All rows")),
     makeGroup("Export", make("button", { type: "button", "data-key": "csv", onclick: hooks.onTable }, "CSV"), make("button", { type: "button", "data-key": "png", onclick: hooks.onPicture }, "PNG")),
     running || state.paused ? make("button", { type: "button", class: state.paused ? "strong" : null, "data-key": "pause", "aria-pressed": String(state.paused), onclick: hooks.onPause }, paused) : null);
 }

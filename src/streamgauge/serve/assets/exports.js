@@ -3,10 +3,10 @@ import { buildQuery } from "./api.js";
 import { download, make } from "./dom.js";
 import { DASHES, getColour, getStyle } from "./keys.js";
 
-export function exportTable(state, panels) {
+export function exportTable(state, view, panels) {
   const parts = [
     ...state.selected.map((id) => ["id", id]), ...panels.map((panel) => ["panel", JSON.stringify(panel)]),
-    ...[...state.hidden].map((key) => ["hidden", key.split("\0")[1]]), ["from", state.view?.from], ["to", state.view?.to],
+    ...[...state.hidden].map((key) => ["hidden", key.split("\0")[1]]), ["from", view?.from], ["to", view?.to], ["x", view?.x],
   ];
   make("a", { href: `/api/table.csv?${buildQuery(parts)}`, download: "streamgauge.csv" }).click();
 }

@@ -8,7 +8,7 @@ import * as format from "./format.js";
 import { clearStyles } from "./keys.js";
 import { showRuns } from "./runs.js";
 import { openForm } from "./start.js";
-import { panelKey, Store } from "./store.js";
+import { getPlaces, panelKey, Store } from "./store.js";
 import { showMore, showNotices, showValues } from "./tables.js";
 import { showVerdicts } from "./verdicts.js";
 
@@ -16,7 +16,7 @@ const COSTS = { cpu_seconds: ["CPU time", "seconds"], n_bytes: ["memory", "bytes
 
 const state = {
   runs: [], selected: [], details: new Map(), measures: [], forgetting: null, costs: [], pairs: [],
-  hidden: new Set(), view: null, paused: false, bands: true, cursor: null, all: new Set(), awaited: null, missed: 0,
+  hidden: new Set(), view: null, x: null, paused: false, bands: true, cursor: null, all: new Set(), awaited: null, missed: 0,
 };
 const store = new Store();
 const charts = new Map();
@@ -27,7 +27,7 @@ let ready = false; // then the first run that appears is selected
 function saveAddress() {
   const parts = [
     ...state.selected.map((id) => ["run", id]), ...state.measures.map((name) => ["measure", name]), ["under", state.forgetting],
-    ...state.costs.map((name) => ["cost", name]), ["from", state.view?.from], ["to", state.view?.to],
+    ...state.costs.map((name) => ["cost", name]), ["x", state.view?.x ?? state.x], ["from", state.view?.from], ["to", state.view?.to],
   ];
   history.replaceState(null, "", `#${buildQuery(parts)}`);
 }
@@ -39,8 +39,22 @@ function readAddress() {
   state.forgetting = parts.get("under");
   state.costs = parts.getAll("cost").filter((name) => name in COSTS);
   const [from, to] = [Number(parts.get("from")), Number(parts.get("to"))];
-  state.view = parts.has("to") && to > from ? { from, to } : null;
+  const zoomed = parts.has("to") && to > from;
+  state.x = ["row", "time"].find((x) => x === parts.get("x")) ?? (zoomed ? "row" : null);
+  state.view = zoomed ? { from, to, x: state.x } : null;
 }
+
+// Whether the x axis can show times: the rows of all shown runs carry them, all as dates or all as seconds.
+const isDated = ({ id }) => rowTimes.showDates(...store.getEnds(id, "time"));
+function hasTimes() {
+  const runs = listShown();
+  return runs.length > 0 && runs.every(({ id }) => store.hasTimes(id)) && new Set(runs.map(isDated)).size === 1;
+}
+
+// What the x axis shows: times where it can, unless rows were asked for.
+const getX = () => (state.x !== "row" && hasTimes() ? "time" : "row");
+const getView = () => (state.view?.x === getX() ? state.view : null);
+const getAxis = () => (getX() === "row" ? "rows" : isDated(listShown()[0]) ? "dates" : "seconds");
 
 const listShown = () => state.selected.filter((id) => state.details.has(id)).map((id) => ({ id, details: state.details.get(id) }));
 const listAll = (axis) => [...new Set(listShown().flatMap(({ details }) => details[axis] ?? []))];
@@ -89,9 +103,13 @@ function listLines() {
 
 function listMarks() {
   const indices = new Map(listLines().filter((line) => line.shown).map((line) => [line.key, line.index]));
-  const alarms = listShown().flatMap(({ id, details }) => (details.alarms ?? []).map((alarm) => ({ ...alarm, index: indices.get(`${id}\0${alarm.learner}`) })));
-  const first = listShown()[0]?.details;
-  return { alarms: alarms.filter((alarm) => alarm.index !== undefined), drifts: first?.drifts ?? [] };
+  const x = getX();
+  const alarms = listShown().flatMap(({ id, details }) => (details.alarms ?? [])
+    .map(({ row, kind, learner }) => ({ place: store.findPlace(id, row, x), kind, index: indices.get(`${id}\0${learner}`) })));
+  const first = listShown()[0];
+  const drifts = (first?.details.drifts ?? []).map(({ position, width }) => ({
+    start: store.findPlace(first.id, position, x), stop: store.findPlace(first.id, position + width, x) }));
+  return { alarms: alarms.filter((alarm) => alarm.index !== undefined), drifts };
 }
 
 // ---- drawing
@@ -106,7 +124,7 @@ function updateCharts() {
   }
   for (const [name, panel] of wanted) {
     if (charts.has(name)) continue;
-    const hooks = { ...describePanel(panel), getView: () => state.view, listMarks, onView: setView, onMove: move, onCursor: setCursor };
+    const hooks = { ...describePanel(panel), getView, listMarks, onView: setView, onMove: move, onCursor: setCursor };
     charts.set(name, new Chart(panel, hooks));
   }
   const figures = [...wanted.keys()].map((name) => charts.get(name).figure);
@@ -115,29 +133,34 @@ function updateCharts() {
 
 function listChartLines(panel) {
   const all = listLines();
-  const known = listShown().filter(({ id, details }) => hasPanel(details, panel) && store.getShown(id, panel, state.view));
+  const [x, view] = [getX(), getView()];
+  const known = listShown().filter(({ id, details }) => hasPanel(details, panel) && store.getShown(id, panel, view));
   return known.flatMap(({ id }) => {
-    const data = store.getShown(id, panel, state.view);
+    const data = store.getShown(id, panel, view);
     return data.curves.map((columns, k) => {
       const isPair = panel.kind === "pair";
       const line = all.find((candidate) => candidate.id === id && (isPair ? candidate.learner === panel.name : candidate.k === k));
       return {
         key: isPair ? `${id} ${panelKey(panel)}` : line.key, index: line?.index ?? 0, shown: isPair || line.shown,
-        rows: data.rows, columns: state.bands || isPair ? columns : columns.slice(0, 1),
+        places: getPlaces(data, x), columns: state.bands || isPair ? columns : columns.slice(0, 1),
       };
     });
   });
 }
 
 let scheduled = false;
+let hadTimes = false; // as the controls have it
 function draw() {
   if (scheduled || document.hidden) return;
   scheduled = true;
   requestAnimationFrame(() => {
     scheduled = false;
+    const axis = getAxis();
+    if (hasTimes() !== hadTimes) updateControls();
+    hadTimes = hasTimes();
     for (const chart of charts.values()) {
       const lines = listChartLines(chart.panel);
-      if (lines.length) chart.draw(lines);
+      if (lines.length) chart.draw(lines, axis);
     }
     updateTexts();
     if (charts.size && !document.documentElement.dataset.drawn) {
@@ -151,15 +174,26 @@ function updateTexts() {
   const runs = listShown();
   showHead(state, runs, { onStop: stop });
   showNotices(runs);
-  const row = state.cursor;
+  const [x, view, place] = [getX(), getView(), state.cursor];
   const columns = listPanels().filter((panel) => panel.kind !== "pair").map((panel) => ({
-    ...describePanel(panel), under: null, getValue: (line) => store.getValue(line.id, panel, line.k, row, state.view) }));
-  const last = Math.max(0, ...runs.map(({ id }) => store.getLastRow(id)));
-  const at = row === null ? `At the last reading${last ? `, row ${format.count(last)}` : ""}` : `At row ${format.count(row)}`;
+    ...describePanel(panel), under: null, getValue: (line) => store.getValue(line.id, panel, line.k, place, view, x) }));
+  const at = describePlace(runs, place, x);
   const caption = state.forgetting ? `${at}, ${describeForgetting(state.forgetting)}` : at;
   showValues(listLines(), columns, caption, toggleLearner);
   showVerdicts(runs, state.all, { onPair: togglePair, onAll: toggleAll, isDrawn });
   showMore(runs);
+}
+
+// Describes where values were read: at the cursor, or at the last reading.
+function describePlace(runs, place, x) {
+  const last = Math.max(0, ...runs.map(({ id }) => store.getEnds(id, "row")[1]));
+  if (!last) return "At the last reading";
+  const start = place === null ? "At the last reading, " : "At ";
+  if (x === "row") return `${start}row ${format.count(place ?? last)}`;
+  const [first, end] = findExtent();
+  const moment = rowTimes.makeTimeFormat(first, end)(place ?? end);
+  const row = runs.length > 1 ? null : place === null ? last : store.findRow(runs[0].id, place, x);
+  return `${start}${moment}${row === null ? "" : `, row ${format.count(row)}`}`;
 }
 
 function updateControls() {
@@ -167,14 +201,15 @@ function updateControls() {
   showControls(state, {
     measures: listAll("measures"), forgettings: listAll("forgettings"), shown,
     costs: shown.some(({ details }) => details.with_costs) ? COSTS : {}, folded: shown.some(({ details }) => details.n_folds > 1),
+    x: hasTimes() ? getX() : null, view: getView(),
   }, {
     onMeasure: (name) => { toggleIn(state.measures, name); if (!state.measures.length) state.measures = [name]; load(); },
     describeForgetting,
     onForgetting: (name) => { state.forgetting = name; load(); },
     onCost: (name) => { toggleIn(state.costs, name); load(); },
     onBands: () => { state.bands = !state.bands; updateControls(); draw(); },
-    onPause: pause, onMove: move, onAllRows: () => setView(null),
-    onTable: () => exportTable(state, listPanels()), onPicture: () => exportPicture([...charts.values()], listLines()),
+    onX: setX, onPause: pause, onMove: move, onAllRows: () => setView(null),
+    onTable: () => exportTable(state, getView(), listPanels()), onPicture: () => exportPicture([...charts.values()], listLines()),
   });
 }
 
@@ -217,31 +252,39 @@ function select(ids) {
   openRuns();
 }
 
-function setCursor(row) {
-  if (row === state.cursor) return;
-  state.cursor = row;
+function setCursor(place) {
+  if (place === state.cursor) return;
+  state.cursor = place;
   draw();
 }
 
+function setX(x) {
+  state.x = x;
+  state.cursor = null;
+  setView(null);
+}
+
+// Returns the first and the last place of all shown runs.
 function findExtent() {
-  const ids = state.selected;
-  return { from: Math.min(...ids.map((id) => store.getFirstRow(id))), to: Math.max(...ids.map((id) => store.getLastRow(id))) };
+  const ends = listShown().map(({ id }) => store.getEnds(id, getX()));
+  return [Math.min(...ends.map(([first]) => first)), Math.max(...ends.map(([, last]) => last))];
 }
 
 // Shifts the view by a share of its width, and scales the width by a factor.
 function move(shift, factor) {
-  const whole = findExtent();
-  const { from, to } = state.view ?? whole;
-  const width = Math.max(2, (to - from) * factor);
+  const [first, last] = findExtent();
+  const { from, to } = getView() ?? { from: first, to: last };
+  const width = Math.max(getX() === "row" ? 2 : 0, (to - from) * factor);
   const middle = (from + to) / 2 + shift * (to - from);
-  if (width >= whole.to - whole.from) return setView(null);
-  const start = Math.max(whole.from, Math.min(whole.to - width, middle - width / 2));
-  setView({ from: Math.floor(start), to: Math.ceil(start + width) });
+  if (width >= last - first) return setView(null);
+  const start = Math.max(first, Math.min(last - width, middle - width / 2));
+  setView({ from: start, to: start + width });
 }
 
 let refineTimer;
 function setView(view) {
-  state.view = view;
+  const x = getX();
+  state.view = view && (x === "row" ? { from: Math.max(0, Math.floor(view.from)), to: Math.ceil(view.to), x } : { ...view, x });
   saveAddress();
   updateControls();
   draw();
@@ -251,7 +294,7 @@ function setView(view) {
 
 // Loads more points of the rows in view than the whole curve has there.
 async function refine() {
-  const [view, current] = [state.view, loading];
+  const [view, current] = [getView(), loading];
   if (!view) return;
   await forEachCurve(async (id, panel) => {
     const data = await fetchCurves(id, panel, view, Store.POINTS);
