@@ -5,6 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use streamgauge_kernels::events::{Avro, Csv, Decoded, Decoder, Field, FieldRole, Fields, Format, Json};
+use streamgauge_kernels::text::TimeFormat;
 
 use crate::convert::{read_column, run_kernel, to_python, to_table};
 use crate::text::{build_dialect, build_names};
@@ -23,7 +24,8 @@ type Columns = (
     Vec<(usize, String)>,
 );
 
-fn parse_fields(specs: Vec<FieldSpec>) -> PyResult<Fields> {
+fn parse_fields(specs: Vec<FieldSpec>, time_format: Option<&str>) -> PyResult<Fields> {
+    let time_format = TimeFormat::new(time_format).map_err(to_python)?;
     let field = |(name, values, role, missing): FieldSpec| {
         let role = match role.as_str() {
             "attribute" => FieldRole::Attribute,
@@ -35,7 +37,7 @@ fn parse_fields(specs: Vec<FieldSpec>) -> PyResult<Fields> {
         };
         Ok(Field { name, names: values.map(build_names).transpose()?, role, missing })
     };
-    Ok(Fields::new(specs.into_iter().map(field).collect::<PyResult<_>>()?))
+    Ok(Fields::new(specs.into_iter().map(field).collect::<PyResult<_>>()?).with_time_format(time_format))
 }
 
 /// A decoder of many events at once.
@@ -48,22 +50,28 @@ struct EventDecoder {
 impl EventDecoder {
     /// Decodes JSON objects.
     #[staticmethod]
-    fn json(fields: Vec<FieldSpec>) -> PyResult<Self> {
-        Ok(wrap(self::parse_fields(fields)?, Box::new(Json)))
+    fn json(fields: Vec<FieldSpec>, time_format: Option<&str>) -> PyResult<Self> {
+        Ok(wrap(self::parse_fields(fields, time_format)?, Box::new(Json)))
     }
 
     /// Decodes lines of delimited values.
     #[staticmethod]
-    fn csv(fields: Vec<FieldSpec>, columns: Vec<String>, delimiter: u8, missing: Vec<String>) -> PyResult<Self> {
-        let fields = self::parse_fields(fields)?;
+    fn csv(
+        fields: Vec<FieldSpec>,
+        time_format: Option<&str>,
+        columns: Vec<String>,
+        delimiter: u8,
+        missing: Vec<String>,
+    ) -> PyResult<Self> {
+        let fields = self::parse_fields(fields, time_format)?;
         let csv = Csv::new(build_dialect(delimiter, false, missing)?, &columns, &fields);
         Ok(wrap(fields, Box::new(csv)))
     }
 
     /// Decodes Avro records of a schema.
     #[staticmethod]
-    fn avro(fields: Vec<FieldSpec>, schema: &str) -> PyResult<Self> {
-        Ok(wrap(self::parse_fields(fields)?, Box::new(Avro::new(schema).map_err(to_python)?)))
+    fn avro(fields: Vec<FieldSpec>, time_format: Option<&str>, schema: &str) -> PyResult<Self> {
+        Ok(wrap(self::parse_fields(fields, time_format)?, Box::new(Avro::new(schema).map_err(to_python)?)))
     }
 
     /// Decodes consecutive events, which end at `ends`.

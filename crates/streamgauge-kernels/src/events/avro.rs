@@ -16,8 +16,9 @@ const MAX_DEPTH: usize = 64;
 enum Type {
     Null,
     Boolean,
-    /// A whole number, and the number of its units per second: 1 unless it is a timestamp of another unit.
-    Whole(f64),
+    Whole,
+    /// A time, as a whole number of units since 1970, of which a second has this many.
+    Timestamp(i64),
     /// A day, counted from 1970.
     Date,
     /// A whole number with `scale` digits after the point, in bytes of a fixed size or of any size.
@@ -90,7 +91,7 @@ fn parse_primitive(name: &str) -> Option<Type> {
     Some(match name {
         "null" => Type::Null,
         "boolean" => Type::Boolean,
-        "int" | "long" => Type::Whole(1.0),
+        "int" | "long" => Type::Whole,
         "float" => Type::Float,
         "double" => Type::Double,
         "bytes" => Type::Bytes,
@@ -123,7 +124,7 @@ fn parse_complex(
         "map" => return Ok(Type::Map(Box::new(parse_type(inner("values")?, namespace, named, depth + 1)?))),
         "record" | "error" | "enum" | "fixed" => kind.as_str(),
         "int" if logical == Some("date") => return Ok(Type::Date),
-        "int" | "long" => return Ok(Type::Whole(units_per_second(logical))),
+        "int" | "long" => return Ok(units_per_second(logical).map_or(Type::Whole, Type::Timestamp)),
         "bytes" if logical == Some("decimal") => return Ok(Type::Decimal { size: None, scale: parse_scale(json)? }),
         other => return parse_type(&Json::String(other.into()), namespace, named, depth + 1),
     };
@@ -167,13 +168,13 @@ fn parse_scale(decimal: &Json) -> Result<u64, String> {
     scale.as_u64().ok_or_else(|| format!("a decimal of scale {scale}"))
 }
 
-/// Returns the number of units per second of a logical type.
-fn units_per_second(logical: Option<&str>) -> f64 {
-    match logical {
-        Some("timestamp-millis" | "local-timestamp-millis" | "time-millis") => 1e3,
-        Some("timestamp-micros" | "local-timestamp-micros" | "time-micros") => 1e6,
-        Some("timestamp-nanos" | "local-timestamp-nanos") => 1e9,
-        _ => 1.0,
+/// Returns the number of units per second of a logical type; none if it is not a time.
+fn units_per_second(logical: Option<&str>) -> Option<i64> {
+    match logical? {
+        "timestamp-millis" | "local-timestamp-millis" | "time-millis" => Some(1_000),
+        "timestamp-micros" | "local-timestamp-micros" | "time-micros" => Some(1_000_000),
+        "timestamp-nanos" | "local-timestamp-nanos" => Some(1_000_000_000),
+        _ => None,
     }
 }
 
@@ -276,9 +277,12 @@ impl<'a> AvroReader<'a> {
                 [1] => Value::Truth(true),
                 other => return Err(format!("the byte {} is not a boolean", other[0])),
             },
-            Type::Whole(unit) if *unit == 1.0 => Value::Whole(self.read_long()?.into()),
-            Type::Whole(unit) => Value::Number(self.read_long()? as f64 / unit),
-            Type::Date => Value::Whole(i128::from(self.read_long()?) * 86_400),
+            Type::Whole => Value::Whole(self.read_long()?.into()),
+            Type::Timestamp(units) => {
+                let count = self.read_long()?;
+                Value::Time(count.div_euclid(*units) as f64 + count.rem_euclid(*units) as f64 / *units as f64)
+            }
+            Type::Date => Value::Time(self.read_long()? as f64 * 86_400.0),
             Type::Float => number_or_missing(f32::from_le_bytes(self.read_array()?).into()),
             Type::Double => number_or_missing(f64::from_le_bytes(self.read_array()?)),
             Type::Text => Value::Text(Cow::Borrowed(self.read_text()?)),

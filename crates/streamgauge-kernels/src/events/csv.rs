@@ -1,6 +1,6 @@
 //! Events that are lines of delimited values.
 
-use super::{Fields, Format, Row, Value};
+use super::{FieldRole, Fields, Format, Row, Value};
 use crate::text::{Cursor, Dialect, scan_number};
 
 /// Events that are lines of delimited values.
@@ -22,7 +22,7 @@ impl Csv {
         if fields.list[index].names.is_none()
             && let Some((value, end)) = scan_number(cursor.line, cursor.position)
             && cursor.is_field_end(end, self.dialect.delimiter())
-            && fields.list[index].role != super::FieldRole::Key
+            && !matches!(fields.list[index].role, FieldRole::Key | FieldRole::Time)
         {
             cursor.advance_past(end);
             return row.set(fields, index, &Value::Number(value));

@@ -10,7 +10,7 @@ mod row;
 
 use crate::KernelError;
 use crate::error::check_length;
-use crate::text::Names;
+use crate::text::{Names, TimeFormat};
 
 pub use avro::Avro;
 pub use csv::Csv;
@@ -26,7 +26,7 @@ pub enum FieldRole {
     Class,
     /// The weight of the row.
     Weight,
-    /// The time of the row, in seconds.
+    /// The time of the row.
     Time,
     /// The key that joins rows and labels.
     Key,
@@ -53,6 +53,7 @@ pub struct Fields {
     indexes: Names,
     parents: Names,
     n_attributes: usize,
+    time_format: TimeFormat,
 }
 
 impl Fields {
@@ -68,7 +69,14 @@ impl Fields {
                 parents.add(&field.name[..position]);
             }
         }
-        Self { list: fields, slots, indexes, parents, n_attributes }
+        Self { list: fields, slots, indexes, parents, n_attributes, time_format: TimeFormat::Recognised }
+    }
+
+    /// Sets how times are written.
+    #[must_use]
+    pub fn with_time_format(mut self, format: TimeFormat) -> Self {
+        self.time_format = format;
+        self
     }
 
     /// Returns the number of attributes of a row.
@@ -114,7 +122,7 @@ pub struct Decoded {
     pub y: Vec<i32>,
     /// Weights; empty if no field is the weight.
     pub weight: Vec<f64>,
-    /// Times, NaN if one is missing; empty if no field is the time.
+    /// Times in seconds since 1970-01-01 UTC, NaN if one is missing; empty if no field is the time.
     pub time: Vec<f64>,
     /// The bytes of all keys; empty if no field is the key.
     pub keys: Vec<u8>,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::{Field, FieldRole, Fields};
-use crate::text::{join_first, parse_number, quote_excerpt};
+use crate::text::{TimeFormat, join_first, parse_number, quote_excerpt};
 
 /// The class of a row whose class is not known.
 const UNLABELLED: i32 = -1;
@@ -20,6 +20,8 @@ pub enum Value<'a> {
     Whole(i128),
     /// A number.
     Number(f64),
+    /// A time that is typed as such, in seconds since 1970-01-01 UTC.
+    Time(f64),
     /// A text.
     Text(Cow<'a, str>),
 }
@@ -30,7 +32,7 @@ impl fmt::Display for Value<'_> {
             Self::Missing => write!(out, "nothing"),
             Self::Truth(truth) => write!(out, "{truth}"),
             Self::Whole(whole) => write!(out, "{whole}"),
-            Self::Number(number) => write!(out, "{number}"),
+            Self::Number(number) | Self::Time(number) => write!(out, "{number}"),
             Self::Text(text) => write!(out, "{}", quote_excerpt(text)),
         }
     }
@@ -90,17 +92,17 @@ impl Row {
         if *value == Value::Missing {
             return Ok(());
         }
-        self.store(field, fields.slots[index], value).map_err(|reason| format!("{}: {reason}", describe(field)))?;
+        self.store(field, fields.slots[index], value, &fields.time_format).map_err(|reason| format!("{}: {reason}", describe(field)))?;
         self.seen[index] = true;
         self.n_seen += 1;
         Ok(())
     }
 
-    fn store(&mut self, field: &Field, slot: usize, value: &Value<'_>) -> Result<(), String> {
+    fn store(&mut self, field: &Field, slot: usize, value: &Value<'_>, times: &TimeFormat) -> Result<(), String> {
         match field.role {
             FieldRole::Attribute => self.x[slot] = encode(field, value)?,
             FieldRole::Class => self.y = encode(field, value)? as i32,
-            FieldRole::Time => self.time = parse_finite(value)?,
+            FieldRole::Time => self.time = parse_time(value, times)?,
             FieldRole::Weight => {
                 self.weight = parse_finite(value)?;
                 if self.weight < 0.0 {
@@ -157,8 +159,26 @@ fn parse_finite(value: &Value<'_>) -> Result<f64, String> {
     match value {
         Value::Truth(truth) => Ok(f64::from(u8::from(*truth))),
         Value::Whole(whole) => Ok(*whole as f64),
-        Value::Number(number) if number.is_finite() => Ok(*number),
+        Value::Number(number) | Value::Time(number) if number.is_finite() => Ok(*number),
         Value::Text(text) => parse_number(text.trim()),
         other => Err(format!("{other} is not a finite number")),
     }
+}
+
+/// Returns a time in seconds since 1970-01-01 UTC.
+fn parse_time(value: &Value<'_>, format: &TimeFormat) -> Result<f64, String> {
+    let text = match value {
+        Value::Time(seconds) => return Ok(*seconds),
+        Value::Number(number) if !number.is_finite() => return Err(format!("{number} is not a time")),
+        Value::Number(number) if *format == TimeFormat::Recognised && is_plainly_seconds(*number) => return Ok(*number),
+        Value::Whole(_) | Value::Number(_) => Cow::Owned(value.to_string()),
+        Value::Text(text) => Cow::Borrowed(text.trim()),
+        Value::Truth(_) | Value::Missing => return Err(format!("{value} is not a time")),
+    };
+    format.parse(&text).map(|time| time.seconds)
+}
+
+/// Returns whether a number is neither a date of eight digits nor too large for seconds.
+fn is_plainly_seconds(number: f64) -> bool {
+    (1e8..1e11).contains(&number)
 }

@@ -232,3 +232,45 @@ fn ends_that_do_not_ascend_are_refused() {
         assert!(decoder.decode(b"{}", ends).is_err());
     }
 }
+
+#[test]
+fn times_are_read_as_in_files_and_faults_state_what_to_set() {
+    let fields = |format: Option<&str>| {
+        let time = field("at", None, FieldRole::Time, false);
+        Fields::new(vec![time]).with_time_format(TimeFormat::new(format).unwrap())
+    };
+    let csv = |format: Option<&str>, events: &[&[u8]]| {
+        let fields = fields(format);
+        let csv = Csv::new(Dialect::new(b',', vec!["?".into()]).unwrap(), &["at".into()], &fields);
+        decode_as(fields, Box::new(csv), events)
+    };
+    let json: [&[u8]; 8] = [
+        br#"{"at": "2024-01-31T12:30:15.25+01:00"}"#,
+        br#"{"at": " 2024-01-31 "}"#,
+        br#"{"at": 1706704215.5}"#,
+        br#"{"at": "1706704215"}"#,
+        br#"{"at": 1706704215000}"#,
+        br#"{"at": "03/04/2024"}"#,
+        br#"{"at": true}"#,
+        br#"{"at": null}"#,
+    ];
+    let decoded = decode_as(fields(None), Box::new(Json), &json);
+    assert_eq!(decoded.time, [1_706_700_615.25, 1_706_659_200.0, 1_706_704_215.5, 1_706_704_215.0]);
+    let reasons: Vec<&str> = decoded.faults.iter().map(|fault| fault.reason.as_str()).collect();
+    let parts = ["set time_format='ms'", "'%d/%m/%Y' or '%m/%d/%Y'", "true is not a time"];
+    for (reason, part) in reasons.iter().zip(parts) {
+        assert!(reason.starts_with("time 'at': ") && reason.contains(part), "{reason}");
+    }
+    assert_eq!(reasons[3], "time 'at' is missing");
+    let decoded = decode_as(fields(Some("ms")), Box::new(Json), &[br#"{"at": 1706704215250}"#, br#"{"at": "250"}"#]);
+    assert_eq!(decoded.time, [1_706_704_215.25, 0.25]);
+    assert_eq!(csv(Some("%d%m%Y"), &[b"03042024", b"32012024"]).time, [1_712_102_400.0]);
+    let recognised = csv(None, &[b"2024-04-03", b"\"2024-04-03T00:00Z\"", b"12"]).time;
+    assert_eq!(recognised, [1_712_102_400.0, 1_712_102_400.0, 12.0]);
+    assert_eq!(csv(None, &[b"?", b"20240131"]).faults.len(), 2);
+    let schema = r#"{"type": "record", "name": "r", "fields": [{"name": "at", "type": {"type": "long",
+        "logicalType": "timestamp-nanos"}}]}"#;
+    let nanos = [b"\xaa\xcc\xc3\xf1\x9d\x9c\xb7\xaf/".as_slice()]; // typed as a time, so the format does not apply
+    let decoded = decode_as(fields(Some("ms")), Box::new(Avro::new(schema).unwrap()), &nanos);
+    assert_eq!(decoded.time, [1_706_704_215.123_456_789]);
+}

@@ -40,6 +40,8 @@ class Format:
         The Avro schema of the records: JSON, or the path of a JSON file.
     framed
         Whether each record is preceded by the five-byte header of a schema registry.
+    time_format
+        How times are written: see `streamgauge.streams.File`.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Format:
     delimiter: str = ","
     avro: str | Path | None = None
     framed: bool = False
+    time_format: str | None = None
 
     def __post_init__(self) -> None:
         if self.name not in FORMATS:
@@ -67,11 +70,12 @@ class Format:
         """Return a native decoder of events with these fields."""
         try:
             if self.name == "json":
-                return _native.EventDecoder.json(fields)
+                return _native.EventDecoder.json(fields, self.time_format)
             if self.name == "csv":
                 self._check_columns(fields)
-                return _native.EventDecoder.csv(fields, self.columns, ord(self.delimiter), ("?", ""))
-            return _native.EventDecoder.avro(fields, _read_avro_schema(self.avro))
+                missing = ("?", "")
+                return _native.EventDecoder.csv(fields, self.time_format, self.columns, ord(self.delimiter), missing)
+            return _native.EventDecoder.avro(fields, self.time_format, _read_avro_schema(self.avro))
         except StreamgaugeError:
             raise
         except ValueError as error:
@@ -104,7 +108,7 @@ class Columns:
     event_index
         The index of each decoded event among the events of the poll.
     x, y, weight, time
-        As in `streamgauge.records.Batch`; a missing time is NaN.
+        As in `streamgauge.records.Batch`.
     keys
         The keys by which rows and labels are joined; None if events have no key.
     received
@@ -146,7 +150,7 @@ class Decoder:
     format
         The encoding of the events.
     target, key, time, weight
-        The fields that hold the class, the key, the time in seconds and the weight; None if there is no such field.
+        The fields that hold the class, the key, the time and the weight; None if there is no such field.
     keyed
         Whether every event needs a key: that of the field `key`, or else the one that the source stores.
     labels
@@ -180,7 +184,7 @@ class Decoder:
             fields.append((target, schema.classes, "class", not labels))
         for name, use in ((key, "key"), (time, "time"), (weight, "weight")):
             if name is not None:
-                fields.append((name, None, use, use == "time"))
+                fields.append((name, None, use, False))
         names = [name for name, *_ in fields]
         repeated = [name for name in names if names.count(name) > 1]
         if repeated:

@@ -30,6 +30,8 @@ class Counts:
         Labels that arrived after their row had been handed out without one.
     unmatched
         Labels whose row never arrived.
+    out_of_order
+        Rows handed out whose time was before that of an earlier row; they count at the latest time so far.
 
     Examples
     --------
@@ -43,6 +45,7 @@ class Counts:
     duplicate: int = 0
     late: int = 0
     unmatched: int = 0
+    out_of_order: int = 0
 
     @property
     def n_set_aside(self) -> int:
@@ -52,7 +55,7 @@ class Counts:
     def __str__(self) -> str:
         counts = asdict(self)
         del counts["rows"]
-        return ", ".join(f"{n:,} {outcome}" for outcome, n in counts.items() if n)
+        return ", ".join(f"{n:,} {outcome.replace('_', ' ')}" for outcome, n in counts.items() if n)
 
 
 @dataclass(frozen=True)

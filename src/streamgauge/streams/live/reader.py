@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import UNLABELLED, Batch, Schema
@@ -19,7 +20,7 @@ from streamgauge.streams.live.joining import Join, RecentKeys, Rejection
 
 __all__ = ["Input", "LiveReader", "pack_state", "unpack_state"]
 
-VERSION = 1
+VERSION = 2
 SHORT_WAIT = 0.02
 """How many seconds to wait for one source while the other may have events."""
 MIN_POLL = 1024
@@ -86,6 +87,7 @@ class LiveReader:
         self._join = None if labels is None else Join(schema.n_attributes, patience, most_waiting)
         self._seen_keys = RecentKeys(distinct) if distinct and labels is None else None
         self.counts = Counts()
+        self._latest = -np.inf
 
     def read_batch(self, size: int, max_wait: float) -> Batch:
         """Return up to `size` rows: fewer, or none, if no more arrive within `max_wait` seconds."""
@@ -176,17 +178,21 @@ class LiveReader:
     def _build_batch(self, start: int, parts: Sequence[Columns]) -> Batch:
         x = np.concatenate([np.empty((0, self._schema.n_attributes)), *(part.x for part in parts)])
         weights = [part.weight for part in parts if part.weight is not None]
-        times = [
-            part.received if part.time is None else np.where(np.isnan(part.time), part.received, part.time)
-            for part in parts
-        ]
+        stated = np.concatenate([np.empty(0), *(part.received if part.time is None else part.time for part in parts)])
         return Batch(
             start=start,
             x=np.ascontiguousarray(x),
             y=np.concatenate([np.empty(0, dtype=np.int32), *(part.y for part in parts)]),
             weight=np.concatenate(weights) if weights else None,
-            time=np.concatenate([np.empty(0), *times]),
+            time=self._order_times(stated),
         )
+
+    def _order_times(self, stated: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return times that never decrease: a row that was overtaken counts at the latest time so far."""
+        times: NDArray[np.float64] = np.maximum.accumulate(np.append(self._latest, stated))[1:]
+        self.counts.out_of_order += int(np.count_nonzero(times > stated))
+        self._latest = float(times[-1]) if len(times) else self._latest
+        return times
 
     @property
     def sources(self) -> list[EventSource]:
@@ -206,6 +212,7 @@ class LiveReader:
             "positions": [source.position for source in self.sources],
             "counts": asdict(self.counts),
             "dead_letters": self._letters.n_bytes,
+            "latest_time": self._latest if np.isfinite(self._latest) else None,
         }
         parts: dict[str, Any] = {} if self._join is None else self._join.save()
         if self._seen_keys is not None:
@@ -216,6 +223,7 @@ class LiveReader:
         """Restore a saved state; the sources must have been opened at its positions."""
         self.counts = Counts(**head["counts"])
         self._letters.truncate(head["dead_letters"])
+        self._latest = -np.inf if head["latest_time"] is None else head["latest_time"]
         if self._join is not None:
             self._join.load(parts)
         if self._seen_keys is not None:
@@ -246,7 +254,7 @@ def pack_state(head: dict[str, Any], parts: dict[str, Any]) -> bytes:
     --------
     >>> head, parts = unpack_state(pack_state({"version": VERSION}, {"keys": [b"a", b"bc"], "x": np.zeros(2)}))
     >>> head, parts["keys"], parts["x"].tolist()
-    ({'version': 1}, [b'a', b'bc'], [0.0, 0.0])
+    ({'version': 2}, [b'a', b'bc'], [0.0, 0.0])
     """
     arrays = {"head": np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)}
     for name, part in parts.items():

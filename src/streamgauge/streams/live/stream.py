@@ -41,7 +41,12 @@ class LiveStream(LiveStreamBase):
         The field by which rows and labels are joined and duplicates are recognised. None uses the key of the broker if
         labels have their own source, and otherwise no key.
     time
-        The field that holds the time of a row, in seconds; None uses the time at which the source received the row.
+        The field that holds the time of a row; None uses the time at which the source received the row. A row without a
+        time, or with one that cannot be read, is rejected. Events may overtake each other: a row that is earlier than
+        one before it counts at the latest time so far, and `Counts.out_of_order` counts it.
+    time_format
+        How times are written: None for ISO 8601 or seconds since 1970; "s", "ms", "us" or "ns" for numbers since 1970;
+        or a format such as "%d/%m/%Y %H:%M". Avro's timestamps and dates need none.
     weight
         The field that holds the weight of a row.
     columns
@@ -74,6 +79,7 @@ class LiveStream(LiveStreamBase):
     target: str = "class"
     key: str | None = None
     time: str | None = None
+    time_format: str | None = None
     weight: str | None = None
     columns: tuple[str, ...] | None = None
     labels: str | None = None
@@ -99,6 +105,9 @@ class LiveStream(LiveStreamBase):
         require_at_least("most_waiting", self.most_waiting, 1)
         if self.labels is not None and self.key is None and not self.has_keys:
             msg = "labels with their own source are joined with the rows by a key: set key to the field that holds it"
+            raise StreamgaugeError(msg)
+        if self.time_format is not None and self.time is None:
+            msg = f"time_format={self.time_format!r} needs the field that it describes: set time=..."
             raise StreamgaugeError(msg)
         self._build_decoders()  # reports invalid options at once
 
@@ -198,7 +207,12 @@ class LiveStream(LiveStreamBase):
 
     def _build_format(self, columns: Sequence[str], avro: str | Path | None) -> Format:
         return Format(
-            name=self.format, columns=tuple(columns), delimiter=self.delimiter, avro=avro, framed=self.avro_framed
+            name=self.format,
+            columns=tuple(columns),
+            delimiter=self.delimiter,
+            avro=avro,
+            framed=self.avro_framed,
+            time_format=self.time_format,
         )
 
     def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
