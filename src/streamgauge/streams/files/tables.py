@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import UNLABELLED, Schema
+from streamgauge.streams.column_rules import name_number
 from streamgauge.streams.files.column_roles import (
     MAX_NAMES,
     Column,
@@ -102,9 +103,11 @@ def _is_null(values: Any) -> NDArray[np.bool_]:  # noqa: ANN401
 def _as_text(values: Any) -> Any:  # noqa: ANN401
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
-    if pa.types.is_floating(values.type):  # 1.0 is the name 1
-        numbers = values.cast(pa.float64())
-        values = pc.if_else(pc.is_nan(numbers), None, numbers).cast(pa.int64())
+    if pa.types.is_floating(values.type):
+        encoded = pa.array(values.cast(pa.float64()).to_numpy(zero_copy_only=False), from_pandas=True)
+        encoded = encoded.dictionary_encode()
+        names = pa.array([name_number(number) for number in encoded.dictionary.to_pylist()], pa.string())
+        values = pa.DictionaryArray.from_arrays(encoded.indices, names).dictionary_decode()
     return values.cast(pa.string())
 
 
@@ -143,7 +146,7 @@ def _infer_kind(name: str, arrow_type: Any, content: str) -> Kind:  # noqa: ANN4
         return "nominal"
     is_whole = types.is_integer(arrow_type) or types.is_boolean(arrow_type)
     if content == "names" and not (is_whole or types.is_floating(arrow_type)):
-        msg = f"column {name!r} holds {arrow_type}; names must be text or whole numbers"
+        msg = f"column {name!r} holds {arrow_type}; names must be text or numbers"
         raise StreamgaugeError(msg)
     if content == "names":
         return "nominal"
@@ -172,10 +175,6 @@ def _survey_names(table: RecordBatches, columns: Sequence[str]) -> dict[str, set
         for column, values in zip(columns, part.columns, strict=True):
             names = names_by_column[column]
             if names is not None:
-                try:
-                    names.update(pc.unique(_as_text(values)).drop_null().to_pylist())
-                except pa.ArrowInvalid:
-                    msg = f"column {column!r} holds numbers that are not whole; names must be text or whole numbers"
-                    raise StreamgaugeError(msg) from None
+                names.update(pc.unique(_as_text(values)).drop_null().to_pylist())
                 names_by_column[column] = names if len(names) <= MAX_NAMES else None
     return names_by_column
