@@ -7,8 +7,11 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 
+from streamgauge import NaiveBayes, evaluate, learners
 from streamgauge.compat import strlearn as compat
 from streamgauge.errors import StreamgaugeError
+from streamgauge.forgetting import Tumbling
+from streamgauge.schemes import Chunks
 from streamgauge.streams import SEA
 
 strlearn: Any = pytest.importorskip("strlearn", reason="stream-learn is not installed")
@@ -44,7 +47,7 @@ def test_test_then_train_gives_the_numbers_of_stream_learn() -> None:
     np.testing.assert_allclose(with_their_metrics.scores, theirs.scores, rtol=1e-12)
 
 
-@pytest.mark.parametrize("interval", [10, 25, 50])
+@pytest.mark.parametrize("interval", [10, 25, 50, 15, 33, 49])
 def test_a_leaky_prequential_gives_the_numbers_of_stream_learn(interval: int) -> None:
     metrics = (strlearn.metrics.recall, strlearn.metrics.balanced_accuracy_score)
     theirs = strlearn.evaluators.Prequential(metrics)
@@ -89,3 +92,62 @@ def test_the_metrics_are_those_of_stream_learn_where_classes_are_absent_too(name
             with np.errstate(invalid="ignore"):
                 expected = float(getattr(strlearn.metrics, name)(*labels))
             np.testing.assert_equal(getattr(compat, name)(*labels), expected)
+
+
+def test_sparse_training_gives_the_numbers_of_stream_learn() -> None:
+    scores = []
+    for package in (compat, strlearn):
+        evaluator = package.evaluators.SparseTrainDenseTest(3, (strlearn.metrics.recall,))
+        evaluator.process(generator(), [GaussianNB(), GaussianNB(var_smoothing=0.1)])
+        scores.append(evaluator.scores)
+    np.testing.assert_allclose(*scores, rtol=1e-12)
+
+
+@pytest.mark.parametrize("delay", [1, 3])
+def test_training_on_late_labels_gives_the_numbers_of_stream_learn(delay: int) -> None:
+    scores = []
+    for package in (compat, strlearn):
+        evaluator = package.evaluators.labeling_delay.ContinousRebuild((strlearn.metrics.recall,), delay)
+        evaluator.process(generator(), GaussianNB())
+        scores.append(evaluator.scores)
+    np.testing.assert_allclose(*scores, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "options"), [("SEA", {"n_estimators": 4}), ("WAE", {}), ("WAE", {"theta": 0.3})])
+def test_ensembles_without_chance_give_the_numbers_of_stream_learn(name: str, options: dict[str, Any]) -> None:
+    scores = []
+    for package in (compat, strlearn):
+        evaluator = package.evaluators.TestThenTrain(strlearn.metrics.balanced_accuracy_score)
+        stream = strlearn.streams.StreamGenerator(20, 100, 3, n_features=5, n_drifts=2)
+        evaluator.process(stream, getattr(package.ensembles, name)(GaussianNB(), **options))
+        scores.append(evaluator.scores)
+    np.testing.assert_allclose(*scores, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["OnlineBagging", "OOB", "UOB"])
+def test_bagging_gives_the_numbers_of_stream_learn_up_to_chance(name: str) -> None:
+    # On a drifting, imbalanced stream; over seeds, the means differ by less than their spread allows.
+    scores: dict[str, list[float]] = {"mine": [], "native": [], "theirs": []}
+    for seed in range(6):
+        np.random.seed(seed)
+        options = {"n_features": 6, "n_informative": 4, "n_drifts": 1, "weights": [0.85, 0.15]}
+        metric = strlearn.metrics.geometric_mean_score_1
+        for kind, package in (("mine", compat), ("theirs", strlearn)):
+            evaluator = package.evaluators.TestThenTrain(metric)
+            stream = package.streams.StreamGenerator(20, 100, seed, **options)
+            evaluator.process(stream, getattr(package.ensembles, name)(GaussianNB(), 10))
+            scores[kind].append(evaluator.scores.mean())
+        spec = getattr(learners, {"OnlineBagging": "OzaBag"}.get(name, name))(NaiveBayes(), 10)
+        results = evaluate(
+            compat.from_strlearn(stream),
+            {"native": spec},
+            scheme=Chunks(100),
+            forgetting=Tumbling(100),
+            measures="g_mean",
+            every=100,
+        )
+        scores["native"].append(float(results.curve("native", "g_mean")[1:, 0].mean()))
+    for kind in ("mine", "native"):
+        difference = np.array(scores[kind]) - scores["theirs"]
+        assert abs(difference.mean()) < 0.015
+        assert np.abs(difference).max() < 0.05

@@ -1,19 +1,25 @@
-"""The metric functions of stream-learn, for two classes of which 0 is the negative one, with its conventions.
+"""The metric functions of stream-learn, with its conventions.
 
-As there, undefined values are 0. So a chunk with one class has a balanced accuracy of at most one half, even if every
-prediction is right; `streamgauge.measures` are free of this.
+They are for two classes, of which 0 is the negative one; any other label counts as positive. Two are defined for more
+classes, as its documentation says: the balanced accuracy is the mean of the recalls of the classes, and the first
+geometric mean the N-th root of their product (its code computes neither: it takes all labels but 0 for one class).
+
+As there, undefined values of two classes are 0. So a chunk with one class has a balanced accuracy of at most one half,
+even if every prediction is right; `streamgauge.measures` are free of this.
 """
 
-from math import sqrt
+from math import prod, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 __all__ = [
     "accuracy_score",
+    "bac",
     "balanced_accuracy_score",
     "binary_confusion_matrix",
     "f1_score",
+    "f_score",
     "fbeta_score",
     "geometric_mean_score_1",
     "geometric_mean_score_2",
@@ -109,24 +115,34 @@ def f1_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def balanced_accuracy_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Return the mean of recall and specificity; an undefined one counts as 0.
+    """Return the mean of recall and specificity, where an undefined one counts as 0; of more classes, of their recalls.
 
     Examples
     --------
     >>> balanced_accuracy_score([0, 0, 1], [0, 1, 1])
     0.75
+    >>> balanced_accuracy_score([0, 1, 2, 2], [0, 2, 2, 1])
+    0.5
     """
+    if _has_more_classes(y_true, y_pred):
+        recalls = _recall_classes(y_true, y_pred)
+        return sum(recalls) / len(recalls)
     return (recall(y_true, y_pred) + specificity(y_true, y_pred)) / 2
 
 
 def geometric_mean_score_1(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Return the geometric mean of recall and specificity; an undefined one counts as 0.
+    """Return the geometric mean of recall and specificity; of more classes, of their recalls.
 
     Examples
     --------
     >>> round(geometric_mean_score_1([0, 0, 1], [0, 1, 1]), 4)
     0.7071
+    >>> round(geometric_mean_score_1([0, 1, 2, 2], [0, 1, 2, 1]), 4)
+    0.7937
     """
+    if _has_more_classes(y_true, y_pred):
+        recalls = _recall_classes(y_true, y_pred)
+        return float(prod(recalls) ** (1 / len(recalls)))
     return sqrt(recall(y_true, y_pred) * specificity(y_true, y_pred))
 
 
@@ -139,3 +155,21 @@ def geometric_mean_score_2(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     0.5
     """
     return sqrt(recall(y_true, y_pred) * precision(y_true, y_pred))
+
+
+bac = balanced_accuracy_score
+"""The older name of `balanced_accuracy_score`."""
+
+f_score = f1_score
+"""The older name of `f1_score`."""
+
+
+def _has_more_classes(y_true: ArrayLike, y_pred: ArrayLike) -> bool:
+    """Return whether there are labels besides 0 and 1."""
+    return not all(np.isin(np.asarray(labels), (0, 1)).all() for labels in (y_true, y_pred))
+
+
+def _recall_classes(y_true: ArrayLike, y_pred: ArrayLike) -> list[float]:
+    """Return the recall of each class that occurs."""
+    true, predicted = np.asarray(y_true), np.asarray(y_pred)
+    return [float(np.mean(predicted[true == label] == label)) for label in np.unique(true)]

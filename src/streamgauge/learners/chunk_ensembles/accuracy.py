@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from streamgauge.learners.chunk_ensembles.members import LEAST_ERROR, Builder, Chunk
+from streamgauge.learners.chunk_ensembles.members import LEAST_ERROR, Builder, Chunk, Member
 from streamgauge.learners.chunk_ensembles.pools import Pool
 
 __all__ = ["AccuracyUpdated", "AccuracyWeighted", "SEAPool", "compute_guessing_error"]
@@ -16,7 +16,11 @@ class SEAPool(Pool):
         self.members.append(self.builder.train(chunk))
         self.weights.append(1.0)
         if len(self.members) > self.n_members:
-            self.drop_worst([member.accuracy(chunk) for member in self.members])
+            self.drop_worst([self.score_member(member, chunk) for member in self.members])
+
+    def score_member(self, member: Member, chunk: Chunk) -> float:
+        """Return how good a member is on a chunk."""
+        return member.accuracy(chunk)
 
 
 class AccuracyWeighted(Pool):
