@@ -1,5 +1,6 @@
 """Compilation of the Java part of the MOA adapter into the jar of the package: ``python -m peers.java``."""
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -8,20 +9,21 @@ from tempfile import TemporaryDirectory
 
 from peers import moa
 
-__all__ = ["FOLDER", "JAR", "SOURCE", "compile_source"]
+__all__ = ["FOLDER", "JAR", "SOURCES", "compile_sources"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "src" / "streamgauge" / "learners" / "adapters" / "java"
-SOURCE, JAR = FOLDER / "Cell.java", FOLDER / "cell.jar"
+SOURCES, JAR = (FOLDER / "Cell.java", FOLDER / "Fitted.java"), FOLDER / "cell.jar"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """Timestamp of all files in the jar, so that the same source gives the same jar."""
 
 
-def compile_source() -> bytes:
-    """Compile the source for Java 11 and later; needs a JDK and MOA's jar."""
+def compile_sources() -> dict[str, bytes]:
+    """Compile the sources for Java 11 and later, by name of class; needs a JDK and the jars of MOA and WEKA."""
+    class_path = os.pathsep.join(map(str, (moa.find_jar(), *moa.find_weka_jars())))
     with TemporaryDirectory() as folder:
-        command = ["javac", "--release", "11", "-g:none", "-cp", str(moa.find_jar()), "-d", folder, str(SOURCE)]
+        command = ["javac", "--release", "11", "-g:none", "-cp", class_path, "-d", folder, *map(str, SOURCES)]
         subprocess.run(command, check=True)
-        return Path(folder, "streamgauge", "Cell.class").read_bytes()
+        return {source.stem: Path(folder, "streamgauge", f"{source.stem}.class").read_bytes() for source in SOURCES}
 
 
 def main() -> None:
@@ -30,7 +32,9 @@ def main() -> None:
     if reason is not None:
         sys.exit(reason)
     with zipfile.ZipFile(JAR, "w") as jar:
-        for name, content in (("Cell.class", compile_source()), ("Cell.java", SOURCE.read_bytes())):
+        files = {f"{name}.class": content for name, content in compile_sources().items()}
+        files |= {source.name: source.read_bytes() for source in SOURCES}
+        for name, content in files.items():
             jar.writestr(zipfile.ZipInfo(f"streamgauge/{name}", LONG_AGO), content, zipfile.ZIP_DEFLATED)
 
 

@@ -1,12 +1,13 @@
 """MOA in a separate Java virtual machine.
 
 Its jar is `STREAMGAUGE_MOA_JAR`, or fetched once by the installed `mvn` from Maven Central into `.cache/moa` of the
-project. No other jar is needed. Without the agent that measures objects, MOA sees trees of size 0, so they never reach
-its memory limit.
+project. Only the classifiers of WEKA need another jar, which is fetched in the same way. Without the agent that
+measures objects, MOA sees trees of size 0, so they never reach its memory limit.
 """
 
 import csv
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -29,11 +30,14 @@ __all__ = [
     "Speed",
     "explain_missing",
     "explain_missing_jdk",
+    "explain_missing_weka",
     "find_jar",
+    "find_weka_jars",
     "generate_rows",
     "measure_heap",
     "measure_speed",
     "measure_warm_speed",
+    "measure_weka",
     "predict_weighted",
     "run_detectors",
     "run_evaluators",
@@ -46,6 +50,7 @@ __all__ = [
 ]
 
 COORDINATES = "nz.ac.waikato.cms.moa:moa:2024.07.0"
+WEKA_COORDINATES = ("nz.ac.waikato.cms.weka:weka-stable:3.8.6", "nz.ac.waikato.cms.weka.thirdparty:bounce:0.18")
 CACHE = Path(__file__).resolve().parent.parent / ".cache" / "moa"
 CPU_SECONDS = "evaluation time (cpu seconds)"
 EVALUATION = "-e BasicClassificationPerformanceEvaluator -i {n} -f {n} -q {n}"
@@ -94,6 +99,16 @@ def explain_missing() -> str | None:
     return None
 
 
+@cache
+def explain_missing_weka() -> str | None:
+    """Return why classifiers of WEKA cannot run here; None if they can."""
+    try:
+        find_weka_jars()
+    except MoaError as error:
+        return str(error)
+    return explain_missing()
+
+
 def explain_missing_jdk() -> str | None:
     """Return why our own Java programs for MOA cannot run here; None if they can."""
     if shutil.which("javac") is None:
@@ -110,6 +125,27 @@ def run_prequential(learner: str, schema: Schema, x: NDArray[np.float64], y: NDA
         output = _run_java(["moa.DoTask", task])
         predictions = np.loadtxt(Path(folder, "predictions.csv"), delimiter=",", usecols=0, dtype=np.int32)
     return Run(predictions, _parse_accuracy(_parse_last_row(output.splitlines())))
+
+
+def measure_weka(learner: str, training: Path, test: Path) -> float:
+    """Return the accuracy in [0, 1] of a classifier of WEKA, trained on one ARFF file and tested on another.
+
+    It is WEKA's own command line, with its own reader of files and its own evaluation.
+    """
+    classifier, *options = learner.split()
+    files = ["-t", str(training), "-T", str(test), "-o"]
+    class_path = os.pathsep.join(map(str, find_weka_jars()))
+    with TemporaryDirectory() as home:
+        command = ["java", "-cp", class_path, classifier, *files, *options]
+        environment = {**os.environ, "WEKA_HOME": home}
+        output = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+    _, _, tested = output.partition("Error on test data")
+    found = re.search(r"Correctly Classified Instances\s+([\d.]+)", tested)
+    wrong = re.search(r"Incorrectly Classified Instances\s+([\d.]+)", tested)
+    if found is None or wrong is None:
+        msg = f"WEKA printed no accuracy:\n{output[:2000]}"
+        raise MoaError(msg)
+    return float(found[1]) / (float(found[1]) + float(wrong[1]))
 
 
 def predict_weighted(
@@ -293,28 +329,38 @@ def find_jar() -> Path:
             msg = f"STREAMGAUGE_MOA_JAR is {setting}, which is not a file"
             raise MoaError(msg)
         return Path(setting).resolve()
-    jar = CACHE / "-".join(COORDINATES.split(":")[1:]) / "moa.jar"
+    return _find_or_fetch(COORDINATES, "moa.jar")
+
+
+@cache
+def find_weka_jars() -> tuple[Path, ...]:
+    """Find WEKA's jar and that of a library which it needs, or fetch them."""
+    return tuple(_find_or_fetch(coordinates, f"{coordinates.split(':')[1]}.jar") for coordinates in WEKA_COORDINATES)
+
+
+def _find_or_fetch(coordinates: str, name: str) -> Path:
+    jar = CACHE / "-".join(coordinates.split(":")[1:]) / name
     if not jar.exists():
-        _fetch(jar)
+        _fetch(coordinates, jar)
     return jar
 
 
-def _fetch(jar: Path) -> None:
+def _fetch(coordinates: str, jar: Path) -> None:
     """Copy the jar with Maven and rename it, so that it is never partial, even if several processes fetch it."""
     if shutil.which("mvn") is None:
-        msg = "fetching MOA's jar needs Maven (mvn), which is not installed; or set STREAMGAUGE_MOA_JAR to the jar"
+        msg = f"fetching {jar.name} needs Maven (mvn), which is not installed; or set STREAMGAUGE_MOA_JAR to MOA's jar"
         raise MoaError(msg)
     jar.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=jar.parent) as folder:
-        command = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={COORDINATES}", f"-DoutputDirectory={folder}"]
+        command = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={coordinates}", f"-DoutputDirectory={folder}"]
         try:
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
         except subprocess.TimeoutExpired:
-            msg = "Maven did not fetch MOA's jar within 300 seconds"
+            msg = f"Maven did not fetch {jar.name} within 300 seconds"
             raise MoaError(msg) from None
         jars = list(Path(folder).glob("*.jar"))
         if done.returncode or not jars:
             reason = next(filter(None, done.stdout.splitlines()), "no reason given")
-            msg = f"Maven could not fetch MOA's jar: {reason}"
+            msg = f"Maven could not fetch {jar.name}: {reason}"
             raise MoaError(msg)
         jars[0].replace(jar)

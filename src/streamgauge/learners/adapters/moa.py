@@ -1,10 +1,11 @@
-"""Learners of MOA, and WEKA's updateable classifiers through it.
+"""Learners of MOA, and WEKA's classifiers: updateable ones through MOA, static ones fitted on collected rows.
 
 The loop that tests and trains runs inside the Java virtual machine (``java/Cell.java``, shipped compiled in
 ``java/cell.jar``): Python calls Java once per batch, so a learner is as fast as in MOA's own loop.
 """
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -18,8 +19,10 @@ from numpy.typing import NDArray
 
 from streamgauge._optional import library
 from streamgauge.errors import LearnerError, StreamgaugeError
+from streamgauge.learners.adapters.chunked import clean_votes
 from streamgauge.learners.adapters.saved_states import SizeCache, note_pickle, require_trust, seal, unseal
 from streamgauge.learners.adapters.seeding import generate_seeds
+from streamgauge.learners.refitted import RefittedLearner
 from streamgauge.protocols import Learner
 from streamgauge.records import UNLABELLED, Schema, Step
 
@@ -27,6 +30,13 @@ __all__ = ["Moa", "find_class_path", "get_moa_command"]
 
 JAR_VARIABLE = "STREAMGAUGE_MOA_JAR"
 _START_LOCK = Lock()
+_ADDED: set[str] = set()
+"""The jars on the class path of the running virtual machine."""
+
+_WEKA = re.compile(
+    r"(?P<plain>weka\..*)|\(?(moa\.classifiers\.)?meta\.WEKAClassifier\s+-l\s+\(?(?P<wrapped>weka\.[^()]*?)\)?\s*\)?"
+)
+_WEKA_CORE = "weka.core.Utils"
 
 
 @dataclass(frozen=True)
@@ -42,12 +52,16 @@ class Moa:
     The state is serialised by Java, which can run code like pickle: load only states that you trust. `n_bytes` is the
     size of that state, since MOA needs an agent to measure its memory.
 
+    A static classifier of WEKA, which cannot learn row by row, is built on all its training rows when training ends;
+    `Refitted` builds it again and again. (MOA's own WEKAClassifier would build it once, on the first 1,000 rows.)
+
     Parameters
     ----------
     learner
         A class with its options, as on MOA's command line: ``trees.HoeffdingTree -g 100``, or
-        ``moa.classifiers.bayes.NaiveBayes``. A class of WEKA, ``weka.classifiers.bayes.NaiveBayesUpdateable``, is
-        wrapped in MOA's WEKAClassifier.
+        ``moa.classifiers.bayes.NaiveBayes``. A class of WEKA, ``weka.classifiers.bayes.NaiveBayesUpdateable`` or
+        ``weka.classifiers.trees.J48 -C 0.25``, may be wrapped in MOA's ``meta.WEKAClassifier -l (...)``, whose other
+        options leave the building of static classifiers to MOA.
     seed
         Two learners with the same seed share their random numbers in each fold.
 
@@ -71,27 +85,51 @@ class Moa:
         return f"meta.WEKAClassifier -l ({text})" if text.startswith("weka.") else text
 
     @property
+    def _static_command(self) -> str | None:
+        """The static classifier of WEKA with its options; None for other learners."""
+        found = _WEKA.fullmatch(self.learner.strip())
+        command = found and (found["plain"] or found["wrapped"])
+        if not command:
+            return None
+        _start_jvm()
+        updateable = _load_weka("weka.classifiers.UpdateableClassifier", command)
+        return None if isinstance(_make_classifier(command), updateable) else command
+
+    @property
+    def needs_training(self) -> bool:
+        """Whether it is fitted only when training ends."""
+        return self._static_command is not None
+
+    @property
     def seedless(self) -> bool:
         """Whether no option of the learner, or of a nested learner, is a seed."""
         _start_jvm()
+        static = self._static_command
+        if static is not None:
+            return not isinstance(_make_classifier(static), _load_class("weka.core.Randomizable"))
         return not list(_find_seed_setters(_parse_learner(self._command)))
 
     def build(self, schema: Schema, seed: int) -> Learner:
-        """Return a learner with its own MOA object."""
+        """Return a learner with its own MOA object, or with a classifier of WEKA that is not built yet."""
         jpype = _start_jvm()
+        static = self._static_command
+        if static is not None:
+            return RefittedLearner(_WekaModel(static, schema), schema, seed)
         learner = _parse_learner(self._command)
         for set_seed, nested_seed in zip(list(_find_seed_setters(learner)), generate_seeds(seed), strict=False):
             set_seed(nested_seed)
         learner.prepareForUse()
-        strings = jpype.JArray(jpype.JString)
-        values = [None if a.values is None else strings(list(a.values)) for a in schema.attributes]
-        cell = jpype.JClass("streamgauge.Cell")(
-            learner,
-            strings([attribute.name for attribute in schema.attributes]),
-            jpype.JArray(strings)(values),
-            strings(list(schema.classes)),
-        )
+        cell = jpype.JClass("streamgauge.Cell")(learner, *_convert_schema(schema))
         return _MoaLearner(cell, schema.n_classes)
+
+
+def _convert_schema(schema: Schema) -> tuple[Any, Any, Any]:
+    """Return the names of the attributes, their values and the classes as arrays of Java."""
+    jpype = library("jpype", "moa")
+    strings = jpype.JArray(jpype.JString)
+    values = [None if a.values is None else strings(list(a.values)) for a in schema.attributes]
+    names = strings([attribute.name for attribute in schema.attributes])
+    return names, jpype.JArray(strings)(values), strings(list(schema.classes))
 
 
 def get_moa_command(thing: object) -> str | None:
@@ -116,26 +154,35 @@ def _start_jvm() -> Any:  # noqa: ANN401
     with _START_LOCK:
         cell_jar = str(Path(__file__).with_name("java") / "cell.jar")
         if jpype.isJVMStarted():
-            jpype.addClassPath(cell_jar)
+            for path in {*_list_class_path(), cell_jar} - _ADDED:
+                jpype.addClassPath(path)
+                _ADDED.add(path)
         else:
             try:
                 # -Xrs leaves Ctrl-C to Python
-                jpype.startJVM("-Xrs", "-Xss16m", classpath=[*find_class_path(), cell_jar], convertStrings=False)
+                class_path = [*find_class_path(), cell_jar]
+                jpype.startJVM("-Xrs", "-Xss16m", classpath=class_path, convertStrings=False)
+                _ADDED.update(class_path)
             except jpype.JVMNotFoundException as error:
                 msg = f"MOA needs Java 11 or newer, which was not found: {error}"
                 raise StreamgaugeError(msg) from None
     return jpype
 
 
+def _list_class_path() -> list[str]:
+    """Return the paths that the environment variable names; raise if one of them is no file."""
+    paths = [path for path in os.environ.get(JAR_VARIABLE, "").split(os.pathsep) if path]
+    for path in paths:
+        if not Path(path).is_file():
+            msg = f"{JAR_VARIABLE} names {path}, which is not a file"
+            raise StreamgaugeError(msg)
+    return [str(Path(path).resolve()) for path in paths]
+
+
 def find_class_path() -> list[str]:
     """Return the paths of MOA's jar and of those named with it; raise if there is none."""
-    variable = os.environ.get(JAR_VARIABLE)
-    if variable:
-        paths = variable.split(os.pathsep)
-        for path in paths:
-            if not Path(path).is_file():
-                msg = f"{JAR_VARIABLE} names {path}, which is not a file"
-                raise StreamgaugeError(msg)
+    paths = _list_class_path()
+    if paths:
         return paths
     capymoa = find_spec("capymoa")
     for folder in (capymoa.submodule_search_locations or ()) if capymoa else ():
@@ -169,6 +216,74 @@ def _parse_learner(command: str) -> Any:  # noqa: ANN401
         reason = str(error.getMessage() or error).splitlines()[0]
         msg = f"MOA cannot create the learner {command!r}: {reason}"
         raise StreamgaugeError(msg) from None
+
+
+def _load_weka(name: str, command: str) -> Any:  # noqa: ANN401
+    """Return a class of WEKA, which the classifier of a command line needs."""
+    try:
+        return library("jpype", "moa").JClass(name)
+    except TypeError:
+        if name != _WEKA_CORE:
+            _load_weka(_WEKA_CORE, command)
+            msg = f"WEKA has no class {name}: {command!r} cannot be created"
+            raise StreamgaugeError(msg) from None
+        msg = f"{command!r} needs WEKA, which is not in MOA's jar: add its jar to {JAR_VARIABLE}"
+        raise StreamgaugeError(msg) from None
+
+
+def _make_classifier(command: str) -> Any:  # noqa: ANN401
+    """Return a classifier of WEKA that has not been built."""
+    name, *options = (str(part) for part in _load_weka(_WEKA_CORE, command).splitOptions(command))
+    classifier = _load_weka(name, command)()
+    jpype = library("jpype", "moa")
+    try:
+        rest = jpype.JArray(jpype.JString)(options)
+        classifier.setOptions(rest)
+        unknown = [str(option) for option in rest if option is not None and str(option)]
+    except jpype.JException as error:
+        msg = f"WEKA cannot create {command!r}: {error.getMessage() or error}"
+        raise StreamgaugeError(msg) from None
+    if unknown:
+        msg = f"{name} has no option {unknown[0]}: {command!r} cannot be created"
+        raise StreamgaugeError(msg)
+    return classifier
+
+
+class _WekaModel:
+    """A static classifier of WEKA; see `streamgauge.learners.refitted.Fittable`."""
+
+    def __init__(self, command: str, schema: Schema) -> None:
+        self._command, self._n_classes = command, schema.n_classes
+        self._fitted = library("jpype", "moa").JClass("streamgauge.Fitted")(*_convert_schema(schema))
+        self.name = command.partition(" ")[0].rpartition(".")[2]
+
+    def fit(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None, seed: int) -> None:
+        classifier, array = _make_classifier(self._command), library("jpype", "moa").JArray.of
+        if isinstance(classifier, _load_class("weka.core.Randomizable")):
+            classifier.setSeed(next(generate_seeds(seed)))
+        columns = [None if column is None else array(column.reshape(-1)) for column in (x, y, weight)]
+        try:
+            self._fitted.fit(classifier, *columns)
+        except _load_class("java.lang.NoClassDefFoundError") as error:
+            msg = f"it needs {error.getMessage()}, which is not in WEKA's jar: add its jar to {JAR_VARIABLE}"
+            raise StreamgaugeError(msg) from None
+        except _load_class("java.lang.Exception") as error:
+            raise StreamgaugeError(str(error.getMessage() or error)) from None
+
+    def predict_votes(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        votes = self._fitted.votes(library("jpype", "moa").JArray.of(np.ascontiguousarray(x).reshape(-1)), len(x))
+        return clean_votes(np.array(votes, dtype=np.float64).reshape(len(x), self._n_classes))
+
+    @property
+    def n_bytes(self) -> int:
+        return len(self.save())
+
+    def save(self) -> bytes:
+        note_pickle("Moa")
+        return bytes(self._fitted.save())
+
+    def load(self, state: bytes) -> None:
+        self._fitted.load(library("jpype", "moa").JArray.of(np.frombuffer(state, dtype=np.int8)))
 
 
 def _find_seed_setters(handler: Any) -> Iterator[Callable[[int], object]]:  # noqa: ANN401
