@@ -97,7 +97,7 @@ class _PredictionReader:
         """Return the votes for the classes of each row."""
         values = x[:, self._columns]
         if self._numbers is not None:
-            return (values == self._numbers).astype(np.float64)
+            return np.equal(values, self._numbers).astype(np.float64)
         if self._codes is None:
             votes = np.where(np.isnan(values) | (values < 0), np.nan, values)
             votes[np.isnan(votes).any(axis=1)] = 0.0

@@ -74,11 +74,10 @@ class Predictions:
         self, _stream: Stream, schema: Schema, learners: Sequence[str], *_: object
     ) -> Iterator[Callable[[CellBatch], None]]:
         """Open the file for a run."""
-        numbers = [f"vote.{name}" for name in schema.classes] if self.votes else []
-        names: dict[str, Sequence[str] | None] = {"row": None, "after": None, "learner": learners, "fold": None}
-        names |= {"predicted": schema.classes, "weight": None, **dict.fromkeys(numbers)}
-        attributes = tuple(Attribute(name, values and tuple(values)) for name, values in names.items())
-        columns = Schema(attributes, schema.classes)
+        names: dict[str, tuple[str, ...] | None] = {"row": None, "after": None, "learner": tuple(learners)}
+        names |= {"fold": None, "predicted": schema.classes, "weight": None}
+        names |= {f"vote.{name}": None for name in schema.classes} if self.votes else {}
+        columns = Schema(tuple(Attribute(name, values) for name, values in names.items()), schema.classes)
         whole = ("row", "after", "fold")
         with open_row_writer(Path(self.path), columns, target="true", whole=whole) as write:
             table = _OrderedPredictions(learners, write, votes=self.votes)

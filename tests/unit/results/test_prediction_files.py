@@ -80,9 +80,8 @@ def test_the_bytes_do_not_depend_on_batches_backends_or_restarts(tmp_path: Path,
     stream = make_stream(600)
     options: dict[str, Any] = {"scheme": sg.Bootstrap(3), "labelling": Delayed(20)}
     files = []
-    for number, run in enumerate(
-        ({"batch_size": 1}, {"batch_size": 97}, {"batch_size": 600, "backend": sg.Threads(2)}, {})
-    ):
+    runs: list[dict[str, Any]] = [{"batch_size": 1}, {"batch_size": 97}, {"backend": sg.Threads(2)}, {}]
+    for number, run in enumerate(runs):
         path = tmp_path / str(number) / f"p{suffix}"
         sg.evaluate(stream, LEARNERS, recorders=[Predictions(path, votes=True)], **options, **run)
         files.append(path.read_bytes())

@@ -5,7 +5,7 @@ may end the process. Every record batch that leaves this module has passed Arrow
 mapped into memory: a mapped file that another process cuts off would end the process, too.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -48,7 +48,7 @@ def open_record_batches(source: Source, kind: str) -> RecordBatches:
     (2, [(0, {'a': [1, 2]})])
     """
     with source.translate_errors():
-        return {"parquet": _Parquet, "arrow": _Arrow, "npy": _Npy}[kind](source)
+        return OPENERS[kind](source)
 
 
 def read_table(path: Path | str, columns: Sequence[str] | None = None) -> Any:  # noqa: ANN401  (pyarrow has no types)
@@ -217,3 +217,6 @@ def _to_arrow(values: NDArray[Any]) -> Any:  # noqa: ANN401
         return pa.array(values.astype(np.float32 if size <= 4 else np.float64), from_pandas=True)
     values = np.ascontiguousarray(values).astype(values.dtype.newbyteorder("="))
     return pa.array(values, pa.binary()).cast(pa.string()) if kind == "S" else pa.array(values)
+
+
+OPENERS: dict[str, Callable[[Source], RecordBatches]] = {"parquet": _Parquet, "arrow": _Arrow, "npy": _Npy}
