@@ -4,6 +4,8 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 import streamgauge as sg
 from streamgauge import plots, streams
 from streamgauge.drift import PageHinkley
@@ -11,7 +13,14 @@ from streamgauge.plots import Figure
 from streamgauge.protocols import Stream
 from streamgauge.results import Predictions, read_errors
 
-__all__ = ["draw_confusion", "draw_detector_statistic", "draw_panels", "draw_q_statistic", "draw_seeds"]
+__all__ = [
+    "draw_confusion",
+    "draw_detector_statistic",
+    "draw_over_time",
+    "draw_panels",
+    "draw_q_statistic",
+    "draw_seeds",
+]
 
 LEARNERS = {"HoeffdingTree": sg.HoeffdingTree(), "NaiveBayes": sg.NaiveBayes(), "MajorityClass": sg.MajorityClass()}
 
@@ -43,6 +52,18 @@ def draw_confusion() -> Figure:
     """Draw the confusion matrices of three learners after the last row."""
     results = sg.evaluate(streams.Waveform(), LEARNERS, n_rows=10_000)
     return plots.confusion(results, rows=10_000, values="both")
+
+
+def draw_over_time() -> Figure:
+    """Draw two learners over the times of rows: few at first, then ever more, and none in April."""
+    n = 20_000
+    rows = streams.take(sg.SEA(drift_every=5000), n)
+    days = 150 * np.sqrt(np.arange(n) / n)
+    days[days > 90] += 30
+    times = np.datetime64("2024-01-01", "s").astype(np.int64) + 86_400 * days
+    stream = streams.ArrayStream(rows.x, rows.y, time=times)
+    learners = {name: LEARNERS[name] for name in ("HoeffdingTree", "NaiveBayes")}
+    return plots.curves(sg.evaluate(stream, learners, forgetting=sg.Window(1000), detectors="DDM"))
 
 
 def draw_q_statistic() -> Figure:

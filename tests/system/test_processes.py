@@ -24,6 +24,7 @@ from streamgauge.labelling import Delayed
 from streamgauge.results import Misclassified, Predictions
 from streamgauge.schemes import Holdout
 from tests.support.run_facts import assert_same_blocks
+from tests.support.timed_examples import make_timed_stream, make_times
 
 
 class Mean:
@@ -100,6 +101,13 @@ def assert_same(one: sg.Results, other: sg.Results) -> None:
 )
 def test_processes_change_no_bit(options):
     assert_same(run(Threads(1), **options), run(Processes(2), **options))
+
+
+@pytest.mark.parametrize("batch_size", [70, 400])
+def test_readings_of_processes_have_the_times_of_their_rows(batch_size):
+    options = {"scheme": sg.Bootstrap(2), "every": 130, "batch_size": batch_size, "backend": Processes(2)}
+    results = sg.evaluate(make_timed_stream(), LEARNERS, **options)
+    assert results.times.tolist() == make_times()[results.rows - 1].tolist()
 
 
 class Writer(Mean):

@@ -16,6 +16,7 @@ from streamgauge.backends.ray import _RemoteGroup
 from streamgauge.labelling import Delayed
 from streamgauge.results import ConfusionMatrices
 from tests.support.run_facts import assert_same_blocks
+from tests.support.timed_examples import make_timed_stream, make_times
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Ray, about itself
@@ -114,6 +115,13 @@ def test_a_cluster_changes_no_bit(tmp_path, rows):
         results[name] = run(backend, **options)
     assert_same(results["here"], results["there"])
     assert (tmp_path / "here.csv").read_text() == (tmp_path / "there.csv").read_text()
+
+
+@pytest.mark.usefixtures("cluster")
+def test_readings_of_a_cluster_have_the_times_of_their_rows():
+    learners = {"mine": Mine(), "bayes": sg.NaiveBayes()}
+    results = sg.evaluate(make_timed_stream(), learners, every=130, batch_size=70, backend=Ray())
+    assert results.times.tolist() == make_times()[results.rows - 1].tolist()
 
 
 @pytest.mark.usefixtures("cluster")

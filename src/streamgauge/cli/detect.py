@@ -147,7 +147,8 @@ def _watch_learners(
         if options["plot"]:
             saved = read_errors(path)
             label = f"error of {saved.learner}"
-            _draw(saved.errors, detectors, options, rows=saved.rows, drifts=drifts, label=label)
+            times = results.find_times(saved.rows + 1) if results.has_time_axis else None
+            _draw(saved.errors, detectors, options, rows=saved.rows, times=times, drifts=drifts, label=label)
     result: dict[str, _Alarms] = {}
     for learner in learners:
         for detector in detectors:

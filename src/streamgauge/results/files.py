@@ -1,9 +1,10 @@
 """The folder of a run: readings, costs of the learners, labels, confusion matrices and a manifest.
 
-``readings.parquet`` is one tidy table (row, time if rows carry it, learner, fold, measure, forgetting, value), which
-pandas, polars and DuckDB read directly; so are ``resources.parquet`` (row, learner, fold and the costs),
-``labels.parquet`` (counts of classes and labels), ``differences.parquet``, ``confusions.parquet``, and
-``blocks.parquet`` and ``votes.parquet``, the tallies of blocks of rows from which any measure is tested.
+``readings.parquet`` is one tidy table (row, learner, fold, measure, forgetting, value), the same columns for all runs,
+which pandas, polars and DuckDB read directly; so are ``times.parquet`` (row and time of each reading, if rows carry
+times), ``resources.parquet`` (row, learner, fold and the costs), ``labels.parquet`` (counts of classes and labels),
+``differences.parquet``, ``confusions.parquet``, and ``blocks.parquet`` and ``votes.parquet``, the tallies of blocks of
+rows from which any measure is tested.
 ``manifest.json`` holds what was run, with which versions, seeds and options, on which stream, and how many labels
 arrived.
 """
@@ -53,6 +54,7 @@ from streamgauge.results.tables import (
     tabulate_labels,
     tabulate_readings,
     tabulate_resources,
+    tabulate_times,
     tabulate_votes,
 )
 
@@ -77,7 +79,6 @@ def build_manifest(results: Results) -> dict[str, Any]:
         "complete": results.complete,
         "n_rows": results.n_rows,
         "n_folds": results.n_folds,
-        "with_times": results.times is not None,
         "learners": list(results.learners),
         "forgettings": list(results.forgettings),
         "measures": list(results.measures),
@@ -122,7 +123,8 @@ def _to_json(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 TABLES = tuple(
-    f"{name}.parquet" for name in ("readings", "resources", "labels", "differences", "confusions", "blocks", "votes")
+    f"{name}.parquet"
+    for name in ("readings", "times", "resources", "labels", "differences", "confusions", "blocks", "votes")
 )
 """The files of results besides the manifest."""
 
@@ -161,7 +163,9 @@ def save(results: Results, folder: Path | str) -> Path:
 
 def _build_tables(results: Results) -> dict[str, Any]:
     """Return the tables of results by file name; what was not recorded has none."""
-    tables: dict[str, Any] = {"readings": tabulate_readings(results)}
+    tables: dict[str, Any] = {"readings": tabulate_readings(results, with_times=False)}
+    if results.times is not None:
+        tables["times"] = tabulate_times(results.rows, results.times)
     if results.resources is not None:
         tables["resources"] = tabulate_resources(results)
     if results.labels is not None:
@@ -230,12 +234,12 @@ def _read_results(folder: Path, manifest: dict[str, Any]) -> Results:
     learners, forgettings, measures = (tuple(manifest[axis]) for axis in ("learners", "forgettings", "measures"))
     classes = tuple(manifest.get("classes") or ())
     shape = (-1, len(learners), manifest["n_folds"], len(forgettings), len(measures))
-    with_times = bool(manifest.get("with_times"))
-    table = _read_table(folder / "readings.parquet", ["row", *(["time"] if with_times else []), "value"])
+    table = _read_table(folder / "readings.parquet", ["row", "value"])
+    rows = table["row"].reshape(shape)[:, 0, 0, 0, 0]
     return Results(
-        rows=table["row"].reshape(shape)[:, 0, 0, 0, 0],
+        rows=rows,
         values=table["value"].reshape(shape),
-        times=table["time"].reshape(shape)[:, 0, 0, 0, 0] if with_times else None,
+        times=_read_times(folder, rows),
         learners=learners,
         forgettings=forgettings,
         measures=measures,
@@ -273,6 +277,17 @@ def _read_table(path: Path, columns: list[str] | None = None) -> dict[str, NDArr
         else np.array(np.from_dlpack(column))
         for name, column in numbers.items()
     }
+
+
+def _read_times(folder: Path, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    path = folder / "times.parquet"
+    if not path.is_file():
+        return None
+    table = _read_table(path, ["row", "time"])
+    if not np.array_equal(table["row"], rows):
+        msg = "times.parquet is that of another run"
+        raise ValueError(msg)
+    return table["time"]
 
 
 def _read_resources(folder: Path, totals: dict[str, Any] | None, cells: tuple[int, ...]) -> Resources | None:

@@ -27,6 +27,7 @@ __all__ = [
     "tabulate_labels",
     "tabulate_readings",
     "tabulate_resources",
+    "tabulate_times",
     "tabulate_votes",
     "write_table",
 ]
@@ -49,7 +50,7 @@ LABEL_COLUMNS = ("n_unknown", "n_hidden", "n_revealed")
 """The counts of labels, as columns of the table of labels."""
 
 
-def tabulate_readings(results: RunData) -> Any:  # noqa: ANN401  (pyarrow has no types)
+def tabulate_readings(results: RunData, *, with_times: bool = True) -> Any:  # noqa: ANN401  (pyarrow has no types)
     """Return all readings as one tidy Arrow table, with the time of each if the rows carry times.
 
     Examples
@@ -59,10 +60,11 @@ def tabulate_readings(results: RunData) -> Any:  # noqa: ANN401  (pyarrow has no
     ['row', 'learner', 'fold', 'measure', 'forgetting', 'value']
     """
     row, learner, fold, forgetting, measure = np.indices(results.values.shape).reshape(5, -1)
+    times = results.times
     return pa.table(
         {
             "row": results.rows[row],
-            **({} if results.times is None else {"time": encode_times(results.times).take(pa.array(row))}),
+            **({"time": encode_times(times).take(pa.array(row))} if with_times and times is not None else {}),
             "learner": _encode(results.learners, learner),
             "fold": fold.astype(np.int32),
             "measure": _encode(results.measures, measure),
@@ -70,6 +72,17 @@ def tabulate_readings(results: RunData) -> Any:  # noqa: ANN401  (pyarrow has no
             "value": results.values.reshape(-1),
         }
     )
+
+
+def tabulate_times(rows: NDArray[np.int64], times: NDArray[np.float64]) -> Any:  # noqa: ANN401
+    """Return the times of readings as an Arrow table.
+
+    Examples
+    --------
+    >>> tabulate_times(np.array([50, 100]), np.array([1.7e9, 1.7e9 + 60])).column_names
+    ['row', 'time']
+    """
+    return pa.table({"row": rows, "time": encode_times(times)})
 
 
 def encode_times(times: NDArray[np.float64]) -> Any:  # noqa: ANN401

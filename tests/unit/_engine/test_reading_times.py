@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pyarrow import csv
+from pyarrow import csv, parquet
 
 import streamgauge as sg
 from streamgauge._engine.journal import JournalReader
@@ -74,6 +74,29 @@ def test_saved_times_keep_every_bit(tmp_path: Path, start: float) -> None:
     assert results.times is not None
     assert loaded.times is not None
     assert loaded.times.tobytes() == results.times.tobytes()
+
+
+def test_saved_readings_have_the_same_columns_with_and_without_times(tmp_path: Path) -> None:
+    timed, untimed = (
+        sg.evaluate(stream, sg.NaiveBayes(), every=100) for stream in (make_timed_stream(), sg.SEA(n_rows=1000))
+    )
+    for name, results in (("timed", timed), ("untimed", untimed)):
+        save(results, tmp_path / name)
+    schemas = [parquet.read_schema(tmp_path / name / "readings.parquet") for name in ("timed", "untimed")]
+    assert schemas[0] == schemas[1]
+    times = parquet.read_table(tmp_path / "timed" / "times.parquet")
+    assert times.column_names == ["row", "time"]
+    assert str(times.schema.field("time").type).endswith("tz=UTC]")
+    save(untimed, tmp_path / "timed")
+    assert not (tmp_path / "timed" / "times.parquet").exists()
+
+
+def test_times_of_another_run_are_noticed(tmp_path: Path) -> None:
+    save(sg.evaluate(make_timed_stream(), sg.NaiveBayes(), every=100), tmp_path / "one")
+    save(sg.evaluate(make_timed_stream(), sg.NaiveBayes(), every=50), tmp_path / "other")
+    (tmp_path / "other" / "times.parquet").replace(tmp_path / "one" / "times.parquet")
+    with pytest.raises(sg.StreamgaugeError, match=r"damaged: times\.parquet is that of another run"):
+        load(tmp_path / "one")
 
 
 def test_streams_without_times_have_none_anywhere(tmp_path: Path) -> None:
