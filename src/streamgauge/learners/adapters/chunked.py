@@ -144,10 +144,10 @@ class RowBuffer:
         """Append copies of rows."""
         n = self._n + len(y)
         if n > len(self._y):
-            kept = self.columns
+            columns = self.columns
             self._allocate(max(n, 2 * len(self._y)))
-            for column, before in zip((self._x, self._y, self._weight), kept, strict=True):
-                column[: self._n] = before
+            kept = slice(0, self._n)
+            self._x[kept], self._y[kept], self._weight[kept] = columns
         added = slice(self._n, n)
         self._x[added], self._y[added], self._weight[added] = x, y, 1.0 if weight is None else weight
         self._n = n

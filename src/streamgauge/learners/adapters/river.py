@@ -1,10 +1,11 @@
 """Classifiers of River, and objects with the same methods."""
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import count, repeat
+from itertools import chain, count, repeat
+from types import FunctionType
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -32,8 +33,10 @@ BLOCK_ROWS = 1024
 class River:
     """A classifier of River; each fold gets an untrained copy in which every seed option has its own seed.
 
-    A row is a dict by attribute name, without missing values; classes are codes. A model that takes no weight `w`
-    learns a row of weight 2 twice, and fails at a fractional weight. The state is pickled, so load only states that
+    A row is a dict by attribute name; classes are codes. The key of a missing value is absent, which all classifiers of
+    River accept. Steps that look up features by name treat an absent key as None: an imputer fills it, a Grouper or
+    aggregate has a group for it, a Select leaves it out, and a function gets None for it. A model that takes no weight
+    `w` learns a row of weight 2 twice, and fails at a fractional weight. The state is pickled, so load only states that
     you trust.
 
     Parameters
@@ -85,7 +88,7 @@ class River:
 
     def build(self, schema: Schema, seed: int) -> Learner:
         """Return a learner with an untrained, seeded copy of the model."""
-        model = _copy_model(self.model, generate_seeds(seed))
+        model = _copy_model(self.model, generate_seeds(seed), _choose_adjustment(self.model, schema))
         if schema.n_classes > 2 and not getattr(model, "_multiclass", True):
             msg = (
                 f"{self.short_name} supports only two classes, but there are {schema.n_classes}: "
@@ -97,34 +100,74 @@ class River:
         return _RiverLearner(model, schema, self.nominal)
 
 
-def _copy_model(model: Any, seeds: Iterator[int]) -> Any:  # noqa: ANN401
-    """Return an untrained copy of a model, in which every seed option is set to the next of the seeds."""
-    return model.clone(_set_seeds(model._get_params(), seeds)) if hasattr(model, "_get_params") else deepcopy(model)
+def _choose_adjustment(model: Any, schema: Schema) -> Callable[[Any], None] | None:  # noqa: ANN401
+    """Return what to do with the components of a copy, so that they take rows without missing values."""
+    if not hasattr(model, "_get_params"):
+        return None
+    from streamgauge.learners.adapters.river_steps import accept_absent_keys, fix_order  # noqa: PLC0415
+
+    return accept_absent_keys if schema.missing.any() else fix_order
 
 
-def _set_seeds(options: dict[str, Any], seeds: Iterator[int]) -> dict[str, Any]:
-    """Return options of River's `_get_params` with seeds; the options of components are in nested dicts."""
-    return {
-        name: next(seeds) if name in SEED_NAMES else _set_nested_seeds(value, seeds) for name, value in options.items()
-    }
+def _copy_model(model: Any, seeds: Iterator[int], adjust: Callable[[Any], None] | None = None) -> Any:  # noqa: ANN401
+    """Return an untrained copy of a model, in which every seed option is set to the next of the seeds.
+
+    `adjust` is called with the copy of every component.
+    """
+    if not hasattr(model, "_get_params"):
+        return deepcopy(model)
+    kinds = _list_kinds(model)
+    if kinds & {"Pipeline", "TransformerUnion"}:
+        parts = model.steps if "Pipeline" in kinds else model.transformers
+        copy = type(model)(*((name, _copy_model(part, seeds, adjust)) for name, part in parts.items()))
+    elif not inspect.signature(model.clone).parameters:  # some detectors and metrics
+        copy = model.clone()
+    else:
+        options = model._get_params()
+        copy = model.clone({name: _copy_option(model, name, options[name], seeds, adjust) for name in options})
+    if adjust is not None:
+        adjust(copy)
+    return copy
 
 
-def _set_nested_seeds(value: Any, seeds: Iterator[int]) -> Any:  # noqa: ANN401
-    if isinstance(value, dict):
-        return _set_seeds(value, seeds)
-    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], type):
-        return value[0], _set_seeds(value[1], seeds)
-    if isinstance(value, list | tuple) and any(hasattr(part, "_get_params") for part in value):
-        return type(value)(_copy_model(part, seeds) for part in value)
-    return value
+def _copy_option(
+    model: Any,  # noqa: ANN401
+    name: str,
+    value: Any,  # noqa: ANN401
+    seeds: Iterator[int],
+    adjust: Callable[[Any], None] | None,
+) -> Any:  # noqa: ANN401
+    """Return the copy of an option of a model; that of a component is given as its class and options."""
+    if name in SEED_NAMES:
+        return next(seeds)
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], type) and isinstance(value[1], dict):
+        component = getattr(model, name, None)
+        return value if component is None else _copy_model(component, seeds, adjust)
+    return _copy_parts(value, seeds, adjust)
+
+
+def _copy_parts(value: Any, seeds: Iterator[int], adjust: Callable[[Any], None] | None) -> Any:  # noqa: ANN401
+    """Return a copy of a value in which components are untrained; River's `clone` would share some of them."""
+    if isinstance(value, list | tuple) and type(value) in {list, tuple}:
+        return type(value)(_copy_parts(part, seeds, adjust) for part in value)
+    if isinstance(value, dict) and type(value) is dict:
+        return {key: _copy_parts(part, seeds, adjust) for key, part in value.items()}
+    return _copy_model(value, seeds, adjust) if hasattr(value, "_get_params") else deepcopy(value)
 
 
 def _describe(value: Any) -> str:  # noqa: ANN401
     """Return a model as text, with the options that differ from their defaults; River's own texts are too long."""
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_describe, value))}]"
-    if hasattr(value, "steps"):
+    if isinstance(value, type | FunctionType):
+        return value.__name__
+    kinds = _list_kinds(value)
+    if "Pipeline" in kinds:
         return " | ".join(map(_describe, value.steps.values()))
+    if "TransformerUnion" in kinds:
+        sign = " * " if "TransformerProduct" in kinds else " + "
+        parts = map(_describe, value.transformers.values())
+        return f"({sign.join(f'({part})' if ' | ' in part else part for part in parts)})"
     if not isinstance(value, River) and not hasattr(value, "_get_params"):
         return repr(value)
     try:
@@ -133,12 +176,26 @@ def _describe(value: Any) -> str:  # noqa: ANN401
         parameters = inspect.signature(type(value)).parameters.values()
         defaults = {parameter.name: _describe(parameter.default) for parameter in parameters}
     options = [f"{name}={text}" for name, text in _describe_options(value).items() if text != defaults.get(name)]
-    return f"{type(value).__name__}({', '.join(options)})"
+    return f"{type(value).__name__}({', '.join([*_describe_arguments(value), *options])})"
 
 
 def _describe_options(model: Any) -> dict[str, str]:  # noqa: ANN401
-    names = [name for name in inspect.signature(type(model)).parameters if hasattr(model, name)]
-    return {name: _describe(getattr(model, name)) for name in names}
+    parameters = inspect.signature(type(model)).parameters.values()
+    names = [option.name for option in parameters if option.kind != option.VAR_POSITIONAL]
+    return {name: _describe(getattr(model, name)) for name in names if hasattr(model, name)}
+
+
+def _describe_arguments(model: Any) -> list[str]:  # noqa: ANN401
+    """Return the arguments without a name, such as the columns of a Select."""
+    parameters = inspect.signature(type(model)).parameters.values()
+    names = [option.name for option in parameters if option.kind == option.VAR_POSITIONAL]
+    values = [getattr(model, name, ()) for name in names]
+    return [text for value in values for text in map(_describe, sorted(value) if isinstance(value, set) else value)]
+
+
+def _list_kinds(model: object) -> set[str]:
+    """Return the names of the classes that an object belongs to."""
+    return {kind.__name__ for kind in type(model).__mro__}
 
 
 class _RowConverter:
@@ -148,6 +205,8 @@ class _RowConverter:
         self._names = [attribute.name for attribute in schema.attributes]
         values = [attribute.values if nominal == "names" else None for attribute in schema.attributes]
         self._values_by_index = {index: names for index, names in enumerate(values) if names is not None}
+        self.missing_names = {attribute.name for attribute in schema.attributes if attribute.missing}
+        self.has_names = bool(self._values_by_index)
 
     def to_columns(self, x: NDArray[np.float64]) -> dict[str, list[Any]]:
         """Return the columns by name; a missing value is None."""
@@ -163,17 +222,25 @@ class _RowConverter:
 
     def to_dicts(self, x: NDArray[np.float64]) -> Iterator[dict[str, Any]]:
         """Yield the rows one by one."""
+        return chain.from_iterable(map(self._convert, _split(x)))
+
+    def _convert(self, x: NDArray[np.float64]) -> list[dict[str, Any]]:
         names = self._names
-        for start in range(0, len(x), BLOCK_ROWS):
-            block = x[start : start + BLOCK_ROWS]
-            if not self._values_by_index and not np.isnan(block).any():
-                for row in block.tolist():
-                    yield dict(zip(names, row, strict=False))
-            elif not names:
-                yield from ({} for _ in range(len(block)))
-            else:
-                for row in zip(*self.to_columns(block).values(), strict=True):
-                    yield {name: value for name, value in zip(names, row, strict=True) if value is not None}
+        missing = np.isnan(x).any(axis=1)
+        if not names:
+            return [{} for _ in range(len(x))]
+        if not self._values_by_index:
+            rows = [dict(zip(names, row)) for row in x.tolist()]  # noqa: B905  (as long as each other)
+        else:
+            rows = [dict(zip(names, row)) for row in zip(*self.to_columns(x).values(), strict=True)]  # noqa: B905
+        for index in np.flatnonzero(missing).tolist():
+            values = rows[index].items()
+            rows[index] = {name: value for name, value in values if value is not None and value == value}  # noqa: PLR0124
+        return rows
+
+
+def _split(x: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+    return (x[start : start + BLOCK_ROWS] for start in range(0, len(x), BLOCK_ROWS))
 
 
 class _RiverLearner:
@@ -251,9 +318,29 @@ class _RiverLearner:
                         learn_weighted(row, label, weight)
                 n_done += 1
         except Exception as error:
-            raise as_learner_error(n_done, self._to_array(votes_by_row), error, with_votes=with_votes) from error
+            explained = self._explain(error)
+            raise as_learner_error(n_done, self._to_array(votes_by_row), explained, with_votes=with_votes) from error
         votes = self._to_array(votes_by_row)
         return pick_winners(votes), votes if with_votes else None
+
+    def _explain(self, error: Exception) -> Exception:
+        """Return an error of River with what to do about it, if that is known."""
+        text = f"{type(error).__name__}: {error}"
+        if isinstance(error, KeyError) and error.args and error.args[0] in self._converter.missing_names:
+            name = error.args[0]
+            hint = (
+                f"the row has no {name}, since its value is missing: fill it before, as in "
+                f"StatImputer(({name!r}, stats.Mean())) | ..."
+            )
+            return StreamgaugeError(f"{text}; {hint}")
+        names_a_type = any(word in str(error) for word in ("str", "real", "sequence"))
+        if isinstance(error, TypeError | ValueError) and names_a_type and self._converter.has_names:
+            hint = (
+                "a step got the name of a category where it expects a number: select numbers before it, as in "
+                "SelectType(float) | ..., encode names with OneHotEncoder(), or set nominal='codes'"
+            )
+            return StreamgaugeError(f"{text}; {hint}")
+        return error
 
     def _to_array(self, votes_by_row: list[list[float]]) -> NDArray[np.float64]:
         return clean_votes(np.array(votes_by_row, dtype=np.float64).reshape(-1, self._n_classes))

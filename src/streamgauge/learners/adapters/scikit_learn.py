@@ -316,7 +316,7 @@ class EstimatorModel:
         pipeline = self._estimator if isinstance(self._estimator, _Pipeline) else None
         last = self._estimator if pipeline is None else pipeline.last
         whole = pipeline is None or pipeline.is_row_wise
-        rows = self._prepare(x) if whole else x
+        rows: Any = self._prepare(x) if whole else x
         is_sparse = hasattr(rows, "tocsr")
         rows = rows.tocsr() if is_sparse else rows
         size = choose_block_rows(1 if is_sparse else rows.shape[1], self._chunk_size)  # a sparse one needs no BLAS

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from river import compose, ensemble, forest, linear_model, multiclass, naive_bayes, preprocessing, tree
+from river import compose, ensemble, forest, linear_model, multiclass, naive_bayes, preprocessing, stats, tree
 
 import streamgauge as sg
 from streamgauge.checks.learners import MIXED, sample_batch
@@ -58,6 +58,10 @@ def test_copies_have_learnt_nothing_and_the_model_given_is_never_changed():
     assert results.learners == ("GaussianNB",)
     assert model.predict_proba_one({"x": 1.0}) == {1: 1.0}
     assert as_spec(model).build(sg.SEA().schema, 1).predict(np.zeros((1, 3))).tolist() == [[0.0, 0.0]]
+
+
+def double(x: dict[str, float]) -> dict[str, float]:
+    return {name: 2.0 * value for name, value in x.items()}
 
 
 class Rows:
@@ -123,3 +127,11 @@ def test_a_model_of_two_classes_is_refused_where_there_are_more():
 def test_a_model_is_described_in_one_line():
     spec = River(preprocessing.StandardScaler() | forest.ARFClassifier(n_models=3), nominal="codes")
     assert repr(spec) == "River(model=StandardScaler() | ARFClassifier(n_models=3), nominal='codes')"
+    numbers = compose.SelectType(float, int) | preprocessing.StandardScaler()
+    names = compose.Select("b", "a") | preprocessing.OneHotEncoder()
+    imputer = preprocessing.StatImputer(("a", stats.Mean()), ("b", "none"))
+    spec = River(imputer | (numbers + names) | double | linear_model.LogisticRegression())
+    assert repr(spec) == (
+        "River(model=StatImputer(['a', Mean()], ['b', 'none']) | ((SelectType(float, int) | StandardScaler()) + "
+        "(Select('a', 'b') | OneHotEncoder())) | FuncTransformer(func=double) | LogisticRegression())"
+    )
