@@ -164,6 +164,8 @@ class BatchResult:
         The row after which each cell's first prediction that is no abstention was scored; `NEVER` before it.
     blocks
         The tallies of each cell at the ends of blocks; None for a cell that has failed. Empty if there is one learner.
+    spent
+        The seconds of CPU time that each cell's learner has taken so far in this process, and for how many rows.
     """
 
     cells: tuple[int, ...]
@@ -182,6 +184,7 @@ class BatchResult:
     confusions: NDArray[np.float64] | None = None
     predicted_from: tuple[int, ...] = ()
     blocks: tuple[CellBlocks | None, ...] = ()
+    spent: tuple[tuple[float, int], ...] = ()
 
 
 class PlanMaker(Protocol):

@@ -209,6 +209,8 @@ class Cell:
         self._learner, self._states, self._n_forgettings = learner, states, len(fold.majority_hits)
         self._blocks = next((state for state in states if isinstance(state, BlockState)), None)
         self.failure: Failure | None = None
+        self.spent = (0.0, 0)
+        """The seconds of CPU time that the learner has taken, and for how many rows."""
         self.predicted_from = NEVER
         """The row after which the first prediction that is no abstention was scored."""
         self.alarms: list[Alarm] = []
@@ -245,12 +247,15 @@ class Cell:
         step = self.fold.step
         if self.failure is not None:
             return self._skip(reading_rows)
+        started = time.thread_time()
         try:
             predictions, votes = self._interleave(step, reading_rows, with_votes=with_votes)
         except Exception as error:
             failure = as_learner_error(0, np.empty((0, self.fold.n_classes)), error, with_votes=with_votes)
             return self._fail(failure, reading_rows)
         self._predicted = predictions, votes
+        seconds, n_rows = self.spent
+        self.spent = (seconds + time.thread_time() - started, n_rows + len(step.batch))
         predictions, votes = self.fold.hold(self._held, predictions, votes)
         if with_correct:
             self.correct: NDArray[np.bool_] = np.equal(predictions, step.batch.y)
@@ -536,8 +541,8 @@ class CellGroup:
         moves = schedule.moves
         if moves is None:
             return last - batch.start + 1
-        at_last = slice(*np.searchsorted(moves.now, [last, last + 1]).tolist())
-        return at_last.stop - int(np.count_nonzero(moves.source[at_last] < 0))  # inserted tests come after training
+        start, stop = (int(position) for position in np.searchsorted(moves.now, [last, last + 1]))
+        return stop - int(np.count_nonzero(moves.source[start:stop] < 0))  # inserted tests come after training
 
     def _make_result(self, plan: BatchPlan, tallies: list[CellTallies]) -> BatchResult:
         cells, indices = self._cells, self.run_spec.indices
@@ -569,6 +574,7 @@ class CellGroup:
             saved=self._try_save() if plan.saves else None,
             confusions=self._copy_confusions(tallies, plan.confusion_readings) if plan.confusion_readings else None,
             blocks=tuple(cell.blocks for cell in cells) if self.run_spec.keeps_blocks else (),
+            spent=tuple(cell.spent for cell in cells),
         )
 
     def _copy_confusions(self, tallies: list[CellTallies], readings: Sequence[int]) -> NDArray[np.float64]:

@@ -113,6 +113,7 @@ class Collector:
         self._failures: dict[int, Failure] = {}
         self._n_scored = dict.fromkeys(range(run_spec.n_folds), 0)
         self._totals: dict[int, Totals] = {}
+        self._spent: dict[int, tuple[float, int]] = {}
         self._label_totals = LabelTotals()
         self._clock = "process"
         self.n_done = 0
@@ -126,6 +127,7 @@ class Collector:
             self._failures.update(result.failures)
             self._totals.update(zip(result.cells, result.totals, strict=False))
             self._n_scored.update(zip(result.folds, result.n_scored, strict=True))
+            self._spent.update(zip(result.cells, result.spent, strict=False))
         if self._blocks is not None:
             self._blocks.add(
                 {i: kept for result in results for i, kept in zip(result.cells, result.blocks, strict=False)}
@@ -212,6 +214,12 @@ class Collector:
     def feedback(self) -> Feedback:
         """What happened to the labels."""
         return Feedback(**asdict(self._label_totals), n_scored=np.array(list(self._n_scored.values())))
+
+    @property
+    def spent(self) -> dict[str, tuple[float, int]]:
+        """The seconds of CPU time that each learner has taken in this run, over all folds, and for how many rows."""
+        cells = np.array([self._spent.get(index, (0.0, 0)) for index in range(self._n_cells)]).reshape(*self._shape, 2)
+        return {name: (float(s), int(n)) for name, (s, n) in zip(self._names, cells.sum(axis=1), strict=True)}
 
     def resources(self, parts: Sequence[Progress]) -> Resources | None:
         """Return the cost of the learners, with the figures of past progress; None without meters."""
