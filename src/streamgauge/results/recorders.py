@@ -81,8 +81,30 @@ class Predictions:
         whole = ("row", "after", "fold")
         with open_row_writer(Path(self.path), columns, target="true", whole=whole) as write:
             table = _OrderedPredictions(learners, write, votes=self.votes)
-            yield table.add
+            cells = _BatchesOfAllCells(table.add)
+            yield cells.add
+            cells.flush()
             table.write(held_back=False)
+
+
+class _BatchesOfAllCells:
+    """Collects what all cells did in a batch, which is complete when one of them comes again, and passes it on."""
+
+    def __init__(self, write: Callable[[Sequence[CellBatch]], object]) -> None:
+        self._write = write
+        self._batches: dict[tuple[str, int], CellBatch] = {}
+
+    def add(self, batch: CellBatch) -> None:
+        """Add what a cell did."""
+        cell = batch.learner, batch.fold
+        if cell in self._batches:
+            self.flush()
+        self._batches[cell] = batch
+
+    def flush(self) -> None:
+        """Pass on what waits."""
+        batches, self._batches = list(self._batches.values()), {}
+        self._write(batches)
 
 
 class _OrderedPredictions:
@@ -90,19 +112,15 @@ class _OrderedPredictions:
 
     def __init__(self, learners: Sequence[str], write: Callable[[Batch], object], *, votes: bool) -> None:
         self._learners, self._write, self._votes = learners, write, votes
-        self._cells: set[tuple[str, int]] = set()
         self._parts: list[tuple[NDArray[np.float64], NDArray[np.int32]]] = []
 
-    def add(self, batch: CellBatch) -> None:
-        """Add what a cell predicted; when a cell comes again, the batch before is complete."""
-        cell = batch.learner, batch.fold
-        if cell in self._cells:
-            self.write(held_back=True)
-            self._cells.clear()
-        self._cells.add(cell)
-        self._add_trace(batch, batch.trace, _find_scored(batch))
-        if batch.unlabelled is not None:
-            self._add_trace(batch, batch.unlabelled, batch.step.unlabelled[: len(batch.unlabelled)])
+    def add(self, batches: Sequence[CellBatch]) -> None:
+        """Add what all cells predicted in a batch, and write what came before."""
+        for batch in batches:
+            self._add_trace(batch, batch.trace, _find_scored(batch))
+            if batch.unlabelled is not None:
+                self._add_trace(batch, batch.unlabelled, batch.step.unlabelled[: len(batch.unlabelled)])
+        self.write(held_back=True)
 
     def _add_trace(self, batch: CellBatch, trace: Trace, positions: NDArray[np.intp]) -> None:
         n = len(trace)
@@ -227,7 +245,9 @@ class ConfusionMatrices:
         if path.suffix == ".csv":
             with open_output(path) as out:
                 out.write(b"row,learner,fold,forgetting,true,predicted,weight\n")
-                yield lambda batch: _write_csv(out, batch, schema, forgettings)
+                cells = _BatchesOfAllCells(lambda batches: _write_csv(out, batches, schema, learners, forgettings))
+                yield lambda batch: cells.add(_drop_rows(batch))
+                cells.flush()
             return
         batches: list[CellBatch] = []
         yield lambda batch: batches.append(_drop_rows(batch)) if batch.reading_rows else None
@@ -235,19 +255,26 @@ class ConfusionMatrices:
             _write_mat(temporary, batches, schema, learners, forgettings)
 
 
-def _write_csv(out: Output, batch: CellBatch, schema: Schema, forgettings: Sequence[str]) -> None:
+def _write_csv(
+    out: Output, batches: Sequence[CellBatch], schema: Schema, learners: Sequence[str], forgettings: Sequence[str]
+) -> None:
+    """Write the matrices of a batch in the order of rows, learners, folds and forgettings."""
     names = [quote_csv(name, ",") for name in schema.classes]
-    cell = f"{quote_csv(batch.learner, ',')},{batch.fold}"
-    for forgetting, tallies in zip(forgettings, batch.tallies, strict=True):
-        for row, tally in zip(batch.reading_rows, tallies, strict=True):
-            start = f"{row},{cell},{quote_csv(forgetting, ',')}"
-            weights = np.column_stack([tally.confusion, tally.abstained]).tolist()
-            lines = [
-                f"{start},{true},{predicted},{weight!r}\n"
-                for true, class_weights in zip(names, weights, strict=True)
-                for predicted, weight in zip((*names, ""), class_weights, strict=True)
-            ]
-            out.write("".join(lines).encode())
+    tallies = {
+        (row, learners.index(batch.learner), batch.fold, f): tally
+        for batch in batches
+        for f, by_row in enumerate(batch.tallies)
+        for row, tally in zip(batch.reading_rows, by_row, strict=True)
+    }
+    for (row, learner, fold, f), tally in sorted(tallies.items()):
+        start = f"{row},{quote_csv(learners[learner], ',')},{fold},{quote_csv(forgettings[f], ',')}"
+        weights = np.column_stack([tally.confusion, tally.abstained]).tolist()
+        lines = [
+            f"{start},{true},{predicted},{weight!r}\n"
+            for true, class_weights in zip(names, weights, strict=True)
+            for predicted, weight in zip((*names, ""), class_weights, strict=True)
+        ]
+        out.write("".join(lines).encode())
 
 
 def _drop_rows(batch: CellBatch) -> CellBatch:

@@ -13,7 +13,7 @@ from streamgauge.errors import FailureWarning, StreamgaugeError
 from streamgauge.labelling import Delayed
 from streamgauge.learners import Precomputed
 from streamgauge.records import UNLABELLED, Batch, Schema
-from streamgauge.results import Misclassified, Predictions, read_errors
+from streamgauge.results import ConfusionMatrices, Misclassified, Predictions, read_errors
 from streamgauge.streams import ArrayStream, File, take, write
 
 SUFFIXES = [".csv", ".tsv", ".arff", ".csv.gz", ".arff.zst", ".parquet", ".arrow", ".feather"]
@@ -191,3 +191,14 @@ def test_a_stream_is_written_as_arrow_and_read_back(tmp_path: Path) -> None:
         assert file.schema.classes == stream.schema.classes
         np.testing.assert_array_equal(take(file, 300).x, take(stream, 300).x)
         np.testing.assert_array_equal(take(file, 300).y, take(stream, 300).y)
+
+
+def test_confusion_matrices_do_not_depend_on_batches(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"every": 70, "scheme": sg.Split(2), "forgetting": [sg.Landmark(), sg.Window(50)]}
+    for size in (1, 64, 300):
+        recorders = [ConfusionMatrices(tmp_path / f"{size}.csv")]
+        sg.evaluate(make_stream(), LEARNERS, recorders=recorders, batch_size=size, **options)
+    assert len({(tmp_path / f"{size}.csv").read_bytes() for size in (1, 64, 300)}) == 1
+    table = pl.read_csv(tmp_path / "1.csv")
+    assert table["row"].to_list() == sorted(table["row"].to_list())
+    assert table["row"].unique(maintain_order=True).to_list() == [70, 140, 210, 280, 300]
