@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge._engine.batch_plan import BatchPlan, PlanMaker, RowRange
-from streamgauge._engine.schedule import Scheduler, Score
+from streamgauge._engine.schedule import LabelTotals, Scheduler, Score
 from streamgauge._engine.source import RowSource
 from streamgauge._foreign import is_stream
 from streamgauge.errors import StreamgaugeError
@@ -24,6 +24,10 @@ MAX_CONFUSION_CLASSES = 20
 
 FIRST_CONFUSIONS = 128
 """Up to this number of readings all confusion matrices are kept; of more, between this number and twice as many."""
+
+
+_Totals = tuple[int, LabelTotals, NDArray[np.int64], float | None]
+"""Rows, what happened to their labels, their classes, and the time of the last."""
 
 
 class Planner:
@@ -74,7 +78,8 @@ class Planner:
         self._scheduler = _make_scheduler(source, score, score_unlabelled_start=score_unlabelled_start)
         self._states: dict[int, dict[str, bytes]] = {}
         self._time: float | None = None  # of the last planned row
-        self._before = (0, self._scheduler.totals, self._labels.totals, self._time)  # as before the last planned batch
+        # As before the last planned batch.
+        self._before: _Totals = (0, self._scheduler.totals, self._labels.totals, None)
 
     def plan(self, batch: Batch, arrivals: Arrivals | None) -> BatchPlan:
         """Plan the next batch; the plan of an empty batch is idle."""

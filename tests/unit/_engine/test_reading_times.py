@@ -10,6 +10,7 @@ import pytest
 from pyarrow import csv, parquet
 
 import streamgauge as sg
+from streamgauge._engine.collector import Progress
 from streamgauge._engine.journal import JournalReader
 from streamgauge.backends import Threads
 from streamgauge.drift import DDM
@@ -56,11 +57,9 @@ def test_a_resumed_run_has_the_times_of_one_that_never_stopped(tmp_path: Path, a
 
 def test_a_run_that_was_stopped_ahead_of_its_plans_ends_at_the_time_of_its_last_row() -> None:
     evaluation = Evaluation(make_timed_stream(), PAIR, every=130, batch_size=100, backend=Threads(2))
-    done = []
-    parts = []
-    for part in evaluation.advance(lambda: len(done) >= 3):
-        done.append(part)
-        parts.append(part)
+    parts: list[Progress] = []
+    for part in evaluation.advance(lambda: len(parts) >= 3):
+        parts.append(part)  # noqa: PERF402  (the loop looks at them)
     results = evaluation.results(parts)
     assert results.n_rows < 1000
     assert results.times is not None

@@ -36,6 +36,10 @@ def timed() -> sg.Results:
     return run(resources=True, labelling=First(600))
 
 
+def get_axes(figure: plots.Figure) -> Any:
+    return figure.drawn.axes[0]
+
+
 def draw_all(results: sg.Results, x: Any = None) -> dict[str, Any]:
     figures = {
         "curves": plots.curves(results, x=x, band="none"),
@@ -45,7 +49,7 @@ def draw_all(results: sg.Results, x: Any = None) -> dict[str, Any]:
         "balance": plots.balance(results, x=x),
         "resources": plots.resources(results, x=x),
     }
-    return {name: figure.drawn.axes[0] for name, figure in figures.items()}
+    return {name: get_axes(figure) for name, figure in figures.items()}
 
 
 def test_lines_are_at_the_times_of_their_readings(timed: sg.Results) -> None:
@@ -70,14 +74,14 @@ def test_rows_are_drawn_where_they_are_asked_for(timed: sg.Results) -> None:
     for axes in draw_all(timed, "row").values():
         assert axes.get_xlabel() == "rows"
         assert axes.get_xlim() == (0, 1000)
-    assert plots.curves(timed, x="row", band="none").drawn.axes[0].get_lines()[-1].get_xdata().tolist() == (
+    assert get_axes(plots.curves(timed, x="row", band="none")).get_lines()[-1].get_xdata().tolist() == (
         timed.rows.tolist()
     )
 
 
 def test_alarms_are_at_their_times(timed: sg.Results) -> None:
     assert timed.alarms
-    axes = plots.curves(timed).drawn.axes[0]
+    axes = get_axes(plots.curves(timed))
     marks = [line for line in axes.get_lines() if line.get_marker() == "^"]
     shown = sorted(second for mark in marks for second in to_seconds(mark.get_xdata()))
     expected = sorted(timed.find_times([alarm.row for alarm in timed.alarms]).tolist())
@@ -90,7 +94,7 @@ def test_a_verdict_is_at_its_time() -> None:
     assert verdict.row is not None
     assert results.times is not None
     expected = results.times[results.rows.tolist().index(verdict.row)]
-    axes = plots.difference(results).drawn.axes[0]
+    axes = get_axes(plots.difference(results))
     (line,) = [line for line in axes.get_lines() if list(line.get_ydata()) == [0, 1]]
     assert to_seconds(line.get_xdata()[:1])[0] == pytest.approx(expected, abs=1e-3)
     assert to_seconds([axes.texts[0].xy[0]])[0] == pytest.approx(expected, abs=1e-3)
@@ -100,7 +104,7 @@ def test_drifts_are_at_their_times() -> None:
     results = run()
     results = replace(results, description={**results.description, "drifts": [{"position": 525, "width": 0}]})
     assert results.drifts == (Drift(525),)
-    lines = plots.curves(results).drawn.axes[0].get_lines()
+    lines = get_axes(plots.curves(results)).get_lines()
     (drift,) = [line for line in lines if list(line.get_ydata()) == [0, 1]]
     assert results.times is not None
     before, after = results.times[[9, 10]]  # readings after 500 and 550 rows
@@ -118,7 +122,7 @@ def test_ticks_are_concise_dates_in_utc(timed: sg.Results) -> None:
 
 def test_times_that_start_at_0_are_seconds() -> None:
     results = run(start=0.0)
-    axes = plots.curves(results, band="none").drawn.axes[0]
+    axes = get_axes(plots.curves(results, band="none"))
     assert axes.get_xlabel() == "time (s)"
     assert results.times is not None
     assert axes.get_lines()[-1].get_xdata().tolist() == results.times.tolist()
@@ -142,10 +146,10 @@ def test_an_axis_of_times_needs_times_that_increase_in_all_runs(timed: sg.Result
 
 def test_pooled_runs_keep_times_in_which_they_agree(timed: sg.Results) -> None:
     runs = [replace(timed, description={**timed.description, "seed": seed}) for seed in (1, 2)]
-    assert plots.curves(runs).drawn.axes[0].get_xlabel() == "time (UTC)"
+    assert get_axes(plots.curves(runs)).get_xlabel() == "time (UTC)"
     assert timed.times is not None
     runs[1] = replace(runs[1], times=timed.times + 5.0)
-    assert plots.curves(runs).drawn.axes[0].get_xlabel() == "rows"
+    assert get_axes(plots.curves(runs)).get_xlabel() == "rows"
 
 
 @pytest.mark.parametrize("kind", ["curves", "difference", "q_statistic", "labels", "balance", "resources"])

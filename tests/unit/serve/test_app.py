@@ -561,7 +561,8 @@ def read_times(content: bytes) -> list[float]:
     """Read the times of curves, which follow their rows."""
     length = int.from_bytes(content[:4], "little")
     n = json.loads(content[4 : 4 + length])["n"]
-    return np.frombuffer(content, "<f8", n, 4 + length + 8 * n).tolist()
+    times: list[float] = np.frombuffer(content, "<f8", n, 4 + length + 8 * n).tolist()
+    return times
 
 
 def test_curves_have_the_times_of_rows_saved_or_followed(tmp_path: Path) -> None:
@@ -585,7 +586,7 @@ def test_curves_have_the_times_of_rows_saved_or_followed(tmp_path: Path) -> None
 
 
 def test_an_axis_of_times_is_refused_where_rows_carry_none(page: TestClient) -> None:
-    query = {"id": "saved", "panel": json.dumps(ACCURACY), "from": 10, "to": 20, "x": "time"}
+    query: dict[str, Any] = {"id": "saved", "panel": json.dumps(ACCURACY), "from": 10, "to": 20, "x": "time"}
     answer = page.get("/api/curves", params=query)
     assert answer.status_code == 400
     assert "carry no times" in answer.text

@@ -97,4 +97,4 @@ def _to_record(progress: Progress) -> bytes:
 def _from_record(state: bytes) -> Progress:
     facts, columns = unpack_columns("progress", state)
     alarms = tuple(Alarm(*alarm) for alarm in facts["alarms"])
-    return Progress(facts["n_rows"], alarms=alarms, **{name: columns.get(name) for name in COLUMNS})
+    return Progress(facts["n_rows"], alarms=alarms, **{name: columns[name] for name in COLUMNS})
