@@ -53,7 +53,10 @@ def to_text(thing: object) -> str:
     if type(thing).__repr__ is object.__repr__:
         return f"{type(thing).__name__}({', '.join(_list_plain_attributes(thing))})"
     if not is_dataclass(thing) or isinstance(thing, type) or not _has_generated_repr(type(thing)):
-        text = " ".join(repr(thing).split())  # River's models span several lines
+        try:
+            text = " ".join(repr(thing).split())  # River's models span several lines
+        except Exception:  # noqa: BLE001  (that of a user's class, or of River's SelectType(float, int))
+            return f"{type(thing).__name__}({', '.join(_list_plain_attributes(thing))})"
         return re.sub(r" at 0x[0-9a-fA-F]+", "", text)  # a memory address differs from process to process
     options = []
     for index, option in enumerate(option for option in fields(thing) if option.init and option.repr):
