@@ -17,7 +17,7 @@ def run(stream: object, learners: object, **options: Any) -> Results:  # noqa: A
     >>> run(SEA(n_rows=100), MajorityClass()).complete
     True
     """
-    results = evaluate(stream, learners, **options)
+    results = evaluate(stream, learners, progress=False, **options)
     if not results.complete:
         raise KeyboardInterrupt
     return results

@@ -453,7 +453,7 @@ the measures, or use two_way_t
     def run(
         self,
         *,
-        progress: bool | None = False,
+        progress: bool | None = None,
         on_reading: Callable[[Reading], object] | None = None,
         on_verdict: Callable[[Verdict], object] | None = None,
         log: Path | str | None = None,
@@ -551,7 +551,7 @@ def evaluate(  # noqa: PLR0913
     resume: bool = False,
     trust_checkpoint: bool = False,
     journal: Path | str | None = None,
-    progress: bool | None = False,
+    progress: bool | None = None,
     on_reading: Callable[[Reading], object] | None = None,
     on_verdict: Callable[[Verdict], object] | None = None,
     log: Path | str | None = None,
@@ -635,7 +635,7 @@ def evaluate(  # noqa: PLR0913
     journal
         A folder into which the run writes its progress, so that the dashboard can follow it.
     progress
-        Whether to show a progress bar; None to show it only if standard error is a terminal.
+        Whether to show progress. None to show it once a run has taken a second, on a terminal or in a notebook.
     on_reading
         Called with every reading as soon as it is taken.
     on_verdict

@@ -74,7 +74,7 @@ def rerun(
     *,
     stream: Stream | str | None = None,
     backend: Backend = Auto(),
-    progress: bool | None = False,
+    progress: bool | None = None,
 ) -> Rerun:
     """Repeat a run from the description in its manifest, and compare the results bit for bit.
 

@@ -1,14 +1,22 @@
-"""A progress bar on standard error with rows (or bytes) per second and the time left."""
+"""Progress with rows (or bytes) per second and the time left: a bar on a terminal, a line in a notebook."""
 
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from time import monotonic
+from typing import Any
 
 __all__ = ["progress_bar"]
+
+WAIT_SECONDS = 1.0
+"""What takes no longer shows no progress, unless it is asked for."""
+
+Draw = Callable[[int, Callable[[], str]], None]
 
 
 @contextmanager
 def progress_bar(total: int | None, *, shown: bool | None, unit: str = "rows") -> Iterator[Callable[..., None]]:
-    """Show a bar while the block runs; yields a function that updates it.
+    """Show progress while the block runs; yields a function that updates it.
 
     That function takes the number of rows done so far and, optionally, a function that returns a short note.
 
@@ -17,7 +25,7 @@ def progress_bar(total: int | None, *, shown: bool | None, unit: str = "rows") -
     total
         Total number of rows; None if unknown.
     shown
-        Whether to show the bar; None shows it only if standard error is a terminal.
+        Whether to show progress; None shows it after a second, if standard error is a terminal or this is a notebook.
     unit
         What is counted.
 
@@ -26,10 +34,53 @@ def progress_bar(total: int | None, *, shown: bool | None, unit: str = "rows") -
     >>> with progress_bar(100, shown=False) as advance_to:
     ...     advance_to(50)
     """
-    if shown is False:
-        yield lambda _done, _note=str: None
-        return
-    from rich.console import Console  # noqa: PLC0415  (a quiet run need not pay its 70 ms)
+    open_display = _draw_in_notebook if _find_display() is not None else _draw_on_terminal
+    is_silent = shown is False or (shown is None and open_display is _draw_on_terminal and not sys.stderr.isatty())
+    started, draw = monotonic(), None
+    with ExitStack() as stack:
+
+        def advance_to(done: int, note: Callable[[], str] = str) -> None:
+            nonlocal draw
+            if draw is None and not is_silent and (shown or monotonic() - started >= WAIT_SECONDS):
+                draw = stack.enter_context(open_display(total, unit, started))
+            if draw is not None:
+                draw(done, note)
+
+        yield advance_to
+
+
+def _find_display() -> Any:  # noqa: ANN401
+    """Return the function that shows objects in a notebook; None outside of one. Imports nothing for others."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if "ZMQInteractiveShell" not in {kind.__name__ for kind in type(shell).__mro__}:  # that of a kernel
+        return None
+    from IPython.display import display  # noqa: PLC0415
+
+    return display
+
+
+@contextmanager
+def _draw_in_notebook(total: int | None, unit: str, started: float) -> Iterator[Draw]:
+    """Show a line of text below the cell, which disappears at the end."""
+    handle = _find_display()({"text/plain": ""}, raw=True, display_id=True)
+
+    def draw(done: int, note: Callable[[], str]) -> None:
+        speed = done / max(monotonic() - started, 1e-9)
+        share = f" of {total:,} ({done / total:.0%})" if total else ""
+        left = f", {_format_time((total - done) / speed)} left" if total and 0 < done < total else ""
+        text = f"{done:,}{share} {unit}, {speed:,.0f} {unit}/s{left} {note()}".rstrip()
+        handle.update({"text/plain": text}, raw=True)
+
+    try:
+        yield draw
+    finally:
+        handle.update({"text/plain": ""}, raw=True)
+
+
+@contextmanager
+def _draw_on_terminal(total: int | None, unit: str, _started: float) -> Iterator[Draw]:
+    """Show a bar on standard error, which disappears at the end."""
+    from rich.console import Console  # noqa: PLC0415  (a short run need not pay its 70 ms)
     from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
     from rich.progress import Task as BarTask  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
@@ -38,7 +89,6 @@ def progress_bar(total: int | None, *, shown: bool | None, unit: str = "rows") -
         def render(self, task: BarTask) -> Text:
             return Text(f"{task.speed:,.0f} {unit}/s" if task.speed else "", style="progress.data.speed")
 
-    console = Console(stderr=True)
     columns = (
         TextColumn(f"{{task.completed:,.0f}} {unit}"),
         BarColumn(),
@@ -46,6 +96,11 @@ def progress_bar(total: int | None, *, shown: bool | None, unit: str = "rows") -
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
     )
-    with Progress(*columns, console=console, disable=not (shown or console.is_terminal), transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(unit, total=total, note="")
-        yield lambda done, note=str: bar.update(task, completed=done, note=note())
+        yield lambda done, note: bar.update(task, completed=done, note=note())
+
+
+def _format_time(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"

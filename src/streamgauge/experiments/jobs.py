@@ -206,6 +206,7 @@ class _ClaimedJob:
                 checkpoint=self._checkpoints.make_policy(opened.stream, self._warn),
                 journal=self._folder,
                 on_reading=_ProgressReporter(self),
+                progress=False,
             )
         return replace(results, description=self._describe(results, opened))
 
