@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from itertools import chain, pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -74,6 +75,8 @@ def files_for(page: Path, folder: Path) -> None:
     (folder / "errors.txt").write_text("\n".join("01"[i % 3 == 0] for i in range(500)))
     rows = [f"{i % 50},{i % 24},{'yes' if i % 50 > 40 else 'no'}" for i in range(MOST_ROWS)]
     (folder / "payments.csv").write_text("\n".join(["amount,hour,fraud", *rows]))
+    sent = [f"{np.datetime64('2024-01-01T00:00') + 60 * i},{row}" for i, row in enumerate(rows)]
+    (folder / "transfers.csv").write_text("\n".join(["sent,amount,hour,fraud", *sent]))
     (folder / "rows.csv").write_text("\n".join(["amount,hour,label", *rows]))
     (folder / "my_models.py").write_text("import streamgauge as sg\nfast_tree = sg.HoeffdingTree(grace_period=50)\n")
     for text in chain(blocks(DOCS / "experiments.md", "toml"), blocks(page, "toml")):
