@@ -28,6 +28,11 @@ def written(folder, kind):
         pq.write_table(pa.table({"a": numbers, "c": labels}), path, row_group_size=70)
     elif kind == "npz":
         np.savez(path, x=numbers[:, None], y=labels)
+    elif kind == "npy":
+        np.save(path, np.column_stack([numbers, labels == labels[0]]))
+    elif kind == "arrow":
+        with pa.ipc.new_file(str(path), pa.schema({"a": pa.float64(), "c": pa.string()})) as file:
+            file.write_table(pa.table({"a": numbers, "c": labels}), max_chunksize=70)
     elif kind == "svm":
         path.write_text("".join(f"{c} 1:{v} 3:2\n" for v, c in zip(numbers, labels, strict=True)))
     else:
@@ -36,7 +41,7 @@ def written(folder, kind):
     return path
 
 
-@pytest.mark.parametrize("kind", ["arff", "csv.gz", "parquet", "npz", "svm"])
+@pytest.mark.parametrize("kind", ["arff", "csv.gz", "parquet", "arrow", "npz", "npy", "svm"])
 def test_any_batch_size_and_start_give_the_same_rows(tmp_path, kind):
     stream = File(written(tmp_path, kind))
     assert stream.n_rows == N_ROWS
