@@ -150,6 +150,7 @@ FAMILIES = {
             "Precomputed": lambda: learners.Precomputed("prediction"),
             "PythonLearner": lambda: learners.PythonLearner(Counter()),
             "River": lambda: learners.River(river()),
+            "Refitted": lambda: learners.Refitted(every=20, window=30),
             "ScikitLearn": lambda: learners.ScikitLearn(scikit_learn()),
             "StreamLearn": lambda: learners.StreamLearn(stream_learn()),
         },

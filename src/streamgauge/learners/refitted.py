@@ -11,7 +11,7 @@ from streamgauge._foreign import adopt_scheme, find_end_of_training, find_short_
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.learners.adapters.fit_only import FittedEstimator, is_estimator, name_model, require_classifier
 from streamgauge.learners.adapters.saved_states import SizeCache, pickle_state, unpickle_state
-from streamgauge.learners.adapters.scikit_learn import has_seeds
+from streamgauge.learners.adapters.scikit_learn import ScikitLearn, has_seeds
 from streamgauge.learners.baselines import MajorityClass
 from streamgauge.learners.plain_loop import as_learner_error, pick_winners
 from streamgauge.learners.trees import HoeffdingTree
@@ -112,6 +112,11 @@ class Refitted:
     def holds_gil(self) -> bool | None:
         """True for a model of Python; that of another learner decides otherwise."""
         return None if isinstance(self.estimator, LearnerSpec) else True
+
+    def check_schema(self, schema: Schema) -> None:
+        """Raise if rows have missing values that the model is known not to take, or lack a column that it names."""
+        if not isinstance(self.estimator, LearnerSpec):
+            ScikitLearn(self.estimator).check_schema(schema)
 
     def build(self, schema: Schema, seed: int) -> Learner:
         """Return a learner without rows."""

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
+from streamgauge._foreign import find_short_name, needs_training
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between, unknown_name
 from streamgauge.learners.adapters import as_spec
 from streamgauge.learners.bayes import NaiveBayes
@@ -47,11 +48,9 @@ class _ChunkEnsemble(ABC):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "learner", as_spec(self.learner))
-        if self._updates_members and isinstance(self.learner, Refitted):
-            msg = (
-                f"members of {type(self).__name__} continue to learn, which {self.learner.short_name} cannot: use "
-                "AccuracyWeightedEnsemble"
-            )
+        if self._updates_members and (isinstance(self.learner, Refitted) or needs_training(self.learner)):
+            name = find_short_name(self.learner)
+            msg = f"members of {type(self).__name__} continue to learn, which {name} cannot: use SEAEnsemble"
             raise StreamgaugeError(msg)
         require_at_least("chunk_size", self.chunk_size, 2)
         require_at_least("n_members", self.n_members, 1)

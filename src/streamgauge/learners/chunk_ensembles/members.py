@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._foreign import find_end_of_training
 from streamgauge.learners.adapters.fit_only import EstimatorMember
 from streamgauge.learners.adapters.row_frames import RowFrames
 from streamgauge.learners.adapters.scikit_learn import ScikitLearn
@@ -68,12 +69,16 @@ class Member:
 
     def learn(self, chunk: Chunk) -> None:
         """Learn the rows of a chunk; a model from another library gets them in a single call."""
-        learner = self.learner
+        learner, columns = self.learner, (chunk.x, chunk.y, None if (chunk.weight == 1.0).all() else chunk.weight)
         if isinstance(learner, EstimatorMember):
-            learn = learner.learn_chunk
+            learner.learn_chunk(*columns)
+        elif isinstance(learner, _LearnsTogether):
+            learner.learn_together(*columns)
         else:
-            learn = learner.learn_together if isinstance(learner, _LearnsTogether) else learner.learn
-        learn(chunk.x, chunk.y, None if (chunk.weight == 1.0).all() else chunk.weight)
+            learner.learn(*columns)
+            end_training = find_end_of_training(learner)
+            if end_training is not None:
+                end_training()
 
     def accuracy(self, chunk: Chunk) -> float:
         """Return the accuracy on a chunk."""
