@@ -5,7 +5,8 @@ use std::sync::Arc;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use streamgauge_kernels::learners::{
-    DriftReset, Factory, LeveragingBagging, OneVsRest, OzaBag, OzaBoost, Resampling, ResamplingBag,
+    DriftReset, DynamicWeightedMajority, DynamicWeightedMajorityOptions, Factory, LeveragingBagging, OneVsRest, OzaBag,
+    OzaBoost, Resampling, ResamplingBag,
 };
 
 use crate::composition::PythonFactory;
@@ -47,6 +48,25 @@ fn resampling_bag(
     let (schema, factory) = (build_schema(&n_values, n_classes)?, wrap_factory(build));
     let resampling = if oversample { Resampling::Over } else { Resampling::Under };
     let kernel = run_kernel(py, || ResamplingBag::new(schema, factory, n_members, resampling, decay, seed))?;
+    Ok(Learner::new(Box::new(kernel)))
+}
+
+/// Builds dynamic weighted majority.
+#[pyfunction]
+fn dynamic_weighted_majority(
+    py: Python<'_>,
+    n_values: PyReadonlyArray1<'_, u32>,
+    n_classes: usize,
+    build: Py<PyAny>,
+    n_members: usize,
+    factor: f64,
+    threshold: f64,
+    period: u64,
+    seed: u64,
+) -> PyResult<Learner> {
+    let (schema, factory) = (build_schema(&n_values, n_classes)?, wrap_factory(build));
+    let options = DynamicWeightedMajorityOptions { n_members, factor, threshold, period };
+    let kernel = run_kernel(py, || DynamicWeightedMajority::new(schema, factory, options, seed))?;
     Ok(Learner::new(Box::new(kernel)))
 }
 
@@ -118,6 +138,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(drift_reset, module)?)?;
     module.add_function(wrap_pyfunction!(oza_bag, module)?)?;
     module.add_function(wrap_pyfunction!(resampling_bag, module)?)?;
+    module.add_function(wrap_pyfunction!(dynamic_weighted_majority, module)?)?;
     module.add_function(wrap_pyfunction!(leveraging_bagging, module)?)?;
     module.add_function(wrap_pyfunction!(oza_boost, module)?)?;
     module.add_function(wrap_pyfunction!(one_vs_rest, module)?)

@@ -149,7 +149,7 @@ class ArffHeader:
 class RowReader:
     @staticmethod
     def delimited(
-        columns: Sequence[tuple[str, Sequence[str] | None, str, bool]],
+        columns: Sequence[tuple[str, Sequence[str] | None, Sequence[int], str, bool, str | None]],
         delimiter: int,
         arff: bool,
         missing: Sequence[str],
@@ -166,7 +166,9 @@ class RowReader:
     def n_rows(self) -> int: ...
     @property
     def row(self) -> int: ...
-    def take(self) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64] | None]: ...
+    def take(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.float64] | None]: ...
     def take_marks(self) -> list[tuple[int, int, int]]: ...
 
 @final
@@ -203,10 +205,10 @@ class EventDecoder:
 class Survey:
     def __new__(
         cls,
-        columns: Sequence[tuple[str, str]],
+        columns: Sequence[tuple[str, str, str | None, int]],
         delimiter: int,
+        arff: bool,
         missing: Sequence[str],
-        max_names: int,
         position: tuple[int, int, int],
     ) -> Survey: ...
     def update(self, chunk: bytes) -> None: ...
@@ -214,7 +216,9 @@ class Survey:
     @property
     def n_rows(self) -> int: ...
     @property
-    def seen(self) -> list[tuple[list[str], list[int], int, int, int | None]]: ...
+    def broken(self) -> list[int]: ...
+    @property
+    def seen(self) -> list[tuple[list[str], list[int], int, int, int | None, tuple[int, bool, bool] | None]]: ...
 
 @final
 class LibsvmSurvey:
@@ -387,6 +391,16 @@ def resampling_bag(
     n_members: int,
     oversample: bool,
     decay: float,
+    seed: int,
+) -> Learner: ...
+def dynamic_weighted_majority(
+    n_values: NDArray[np.uint32],
+    n_classes: int,
+    build: _Builder,
+    n_members: int,
+    factor: float,
+    threshold: float,
+    period: int,
     seed: int,
 ) -> Learner: ...
 def leveraging_bagging(

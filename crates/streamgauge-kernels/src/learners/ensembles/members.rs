@@ -200,6 +200,6 @@ impl BagScratch {
 }
 
 /// Returns the seed of a member, a different one after each replacement.
-fn member_seed(seed: u64, i: usize, n_replaced: u64) -> u64 {
+pub(super) fn member_seed(seed: u64, i: usize, n_replaced: u64) -> u64 {
     Draws::new(seed, MEMBER, i as u64).at(n_replaced)
 }

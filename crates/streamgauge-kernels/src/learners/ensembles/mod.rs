@@ -6,6 +6,7 @@
 
 mod combining;
 mod drift_reset;
+mod dynamic_weighted_majority;
 mod leveraging_bagging;
 mod members;
 mod one_vs_rest;
@@ -14,6 +15,7 @@ mod oza_boost;
 mod resampling_bag;
 
 pub use drift_reset::DriftReset;
+pub use dynamic_weighted_majority::{DynamicWeightedMajority, DynamicWeightedMajorityOptions};
 pub use leveraging_bagging::LeveragingBagging;
 pub use one_vs_rest::OneVsRest;
 pub use oza_bag::OzaBag;

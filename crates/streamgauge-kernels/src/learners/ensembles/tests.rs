@@ -9,6 +9,9 @@ use crate::randomness::{Draws, Purpose};
 
 const N_CLASSES: usize = 3;
 
+const WEIGHTED: DynamicWeightedMajorityOptions =
+    DynamicWeightedMajorityOptions { n_members: 4, factor: 0.5, threshold: 0.01, period: 5 };
+
 fn schema() -> Schema {
     Schema { n_values: vec![0, 0, 3], n_classes: N_CLASSES }
 }
@@ -48,6 +51,7 @@ fn all(factory: &Arc<dyn Factory>) -> Vec<Box<dyn Learner>> {
         Box::new(DriftReset::new(schema(), factory.clone(), detector, true, 1).unwrap()),
         Box::new(ResamplingBag::new(schema(), factory.clone(), 3, Resampling::Over, 0.9, 1).unwrap()),
         Box::new(ResamplingBag::new(schema(), factory.clone(), 3, Resampling::Under, 0.99, 1).unwrap()),
+        Box::new(DynamicWeightedMajority::new(schema(), factory.clone(), WEIGHTED, 1).unwrap()),
     ]
 }
 
