@@ -63,6 +63,16 @@ class FailureWarning(UserWarning):
     """
 
 
+class StreamWarning(UserWarning):
+    """A note on a run: columns that are left out or recognised, how a learner is run, or what would be faster.
+
+    Examples
+    --------
+    >>> str(StreamWarning("the column memo is left out"))
+    'the column memo is left out'
+    """
+
+
 class CheckpointWarning(UserWarning):
     """A checkpoint cannot be used; the previous one is used instead.
 

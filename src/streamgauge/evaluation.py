@@ -24,10 +24,18 @@ from streamgauge._format.progress_bar import progress_bar
 from streamgauge._format.text import to_text
 from streamgauge.backends import Auto
 from streamgauge.drift import name_detectors
-from streamgauge.errors import EndlessStreamError, FailureWarning, StreamgaugeError, require_at_least, require_between
+from streamgauge.errors import (
+    EndlessStreamError,
+    FailureWarning,
+    StreamgaugeError,
+    StreamWarning,
+    require_at_least,
+    require_between,
+)
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.labelling import AllLabels
 from streamgauge.learners.adapters import check_schema, name_learners
+from streamgauge.learners.adapters.hints import LONG_SECONDS, ROWS_NEEDED, can_have_chunks, suggest_chunks
 from streamgauge.learners.refitted import plan_fits
 from streamgauge.measures import check_forgettings, describe_measure, find_measures
 from streamgauge.names import require_object
@@ -155,6 +163,7 @@ class Evaluation:
         self.checkpoints: CheckpointPolicy | None = None
         if checkpoint is not None or checkpoint_every is not None or resume:
             self.checkpoints = as_policy(checkpoint, checkpoint_every, resume=resume, trust=trust_checkpoint)
+        self._hints: tuple[str, ...] = ()
         self.stop_after: int | None = None
         """A row after which the run ends although more rows were planned; None for no such row."""
         self._resume = resume
@@ -355,7 +364,7 @@ the measures, or use two_way_t
             pairs=collector.pairs,
             n_rows=collector.n_done,
             complete=not self._run.ended_by,
-            description=self._describe(),
+            description={**self._describe(), **({"notes": list(self.notes)} if self.notes else {})},
             feedback=collector.feedback,
             resources=collector.resources(read),
             failures=collector.failures,
@@ -368,6 +377,28 @@ the measures, or use two_way_t
             own_measures={measure.name: measure for measure in self.measures},
             confusions=join_confusions(read, self.every, classes),
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user must know: how the rows are read, how learners are run and, after the run, what would be faster.
+
+        Examples
+        --------
+        >>> from streamgauge import SEA, NaiveBayes
+        >>> Evaluation(SEA(), NaiveBayes()).notes
+        ()
+        """
+        return (*self._stream.notes, *self._learner_notes, *self._hints)
+
+    def _suggest_chunks(self) -> tuple[str, ...]:
+        """Return what chunks would gain for learners that took long; a live stream cannot be read again to time it."""
+        spent = {} if self._run is None else self._run.collector.spent
+        slow = [name for name, spec in self.specs.items() if can_have_chunks(spec) and spent[name][0] > LONG_SECONDS]
+        if not slow or isinstance(self._stream, LiveStreamBase):
+            return ()
+        rows, _ = self._source.read(0, ROWS_NEEDED)
+        hints = (suggest_chunks(name, self.specs[name], self._source.schema, rows, spent[name]) for name in slow)
+        return tuple(hint for hint in hints if hint is not None)
 
     def _describe_plan(self) -> dict[str, object]:
         """Describe the run before it starts, for the journal."""
@@ -469,6 +500,7 @@ the measures, or use two_way_t
         if not self.ends:
             msg = "the stream never ends: set n_rows, or iterate over an Evaluation"
             raise EndlessStreamError(msg)
+        _warn(self.notes, StreamWarning)
         parts = []
         with ExitStack() as stack:
             writer = None if log is None else stack.enter_context(open_log(self._check_log(Path(log))))
@@ -483,14 +515,23 @@ the measures, or use two_way_t
                 _notify(on_reading, self.readings_of(part))
                 _notify(on_verdict, part.new_verdicts)
                 if writer is not None:
-                    times = None if part.times is None else dict(zip(part.rows.tolist(), part.times.tolist(), strict=True))
+                    times = (
+                        None if part.times is None else dict(zip(part.rows.tolist(), part.times.tolist(), strict=True))
+                    )
                     writer.write_batch(self.readings_of(part), part.alarms, part.new_verdicts, self.failures, times)
+            self._hints = self._suggest_chunks()
             results = self.results(parts)
             if writer is not None:
                 writer.write("end", {"row": results.n_rows, "ended_by": results.description["ended_by"]})
-        for failure in self.failures:
-            warnings.warn(f"{failure}; its readings from there on are NaN", FailureWarning, stacklevel=3)
+        _warn((f"{failure}; its readings from there on are NaN" for failure in self.failures), FailureWarning)
+        _warn(self._hints, StreamWarning)
         return results
+
+
+def _warn(texts: Iterable[str], category: type[Warning]) -> None:
+    """Issue warnings at the line that called `evaluate`."""
+    for text in texts:
+        warnings.warn(text, category, stacklevel=4)
 
 
 def _check_seed(seed: int) -> None:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from time import monotonic
 from typing import Any
 
@@ -54,9 +55,7 @@ def _find_display() -> Any:  # noqa: ANN401
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if "ZMQInteractiveShell" not in {kind.__name__ for kind in type(shell).__mro__}:  # that of a kernel
         return None
-    from IPython.display import display  # noqa: PLC0415
-
-    return display
+    return import_module("IPython.display").display
 
 
 @contextmanager

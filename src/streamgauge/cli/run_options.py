@@ -26,7 +26,7 @@ from streamgauge.cli.output import (
     print_note,
 )
 from streamgauge.cli.watch import watch_option
-from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
+from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError, StreamWarning
 from streamgauge.names import FAMILIES, find_labelled_stream, make, make_learners
 from streamgauge.results import Results
 from streamgauge.results.saved_errors import PREDICTION_FORMATS
@@ -213,6 +213,7 @@ def run(evaluation: "Evaluation", options: dict[str, Any], journal: Path | None 
     print_detail(f"{options['stream']}: {len(evaluation.specs)} learners, {options['scheme']}")
     warnings.simplefilter("ignore", FailureWarning)  # failures are part of the results
     warnings.simplefilter("always", CheckpointWarning)
+    warnings.simplefilter("ignore" if is_quiet() else "always", StreamWarning)
     warnings.showwarning = _print_warning
     evaluation.journal = journal
     return evaluation.run(progress=False if is_quiet() else None, log=options["log"])
@@ -250,7 +251,8 @@ def _print_warning(
     line: str | None = None,  # noqa: ARG001
 ) -> None:
     """Print a warning on one line, without the source line."""
-    kind = "Warning" if issubclass(category, CheckpointWarning) else category.__name__
+    kinds = {CheckpointWarning: "Warning", StreamWarning: "Note"}
+    kind = kinds.get(category, category.__name__)
     click.echo(f"{kind}: {message}", err=True)
 
 
