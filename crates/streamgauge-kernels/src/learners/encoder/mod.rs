@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use super::f64x4::{F64x4, LANES};
 use super::moments::{LIMIT, Moments, load_vectors, save_vectors};
-use super::vector_math::clamp_finite;
 use super::{UNLABELLED, check_weights};
 use crate::codec::{Reader, Writer};
 use crate::error::check_length;
@@ -53,7 +52,8 @@ pub struct Encoder {
     n_columns: usize,
     impute: bool,
     standardise: bool,
-    numeric: Vec<Numeric>,
+    /// The numeric attributes.
+    runs: Vec<Run>,
     moments: Vec<Moments>,
     /// The number of rows in which each number was known.
     n_known: Vec<F64x4>,
@@ -65,11 +65,21 @@ pub struct Encoder {
     indicators: Vec<Indicator>,
 }
 
-/// A numeric attribute and its column.
+/// Consecutive numeric attributes, in consecutive columns.
 #[derive(Debug, Clone, Copy)]
-struct Numeric {
+struct Run {
     attribute: usize,
     column: usize,
+    /// The index of its first attribute among the numeric ones.
+    start: usize,
+    length: usize,
+}
+
+/// The numbers of a row in vectors; 0 in the rest of the last one.
+struct Numbers {
+    /// As in the row; NaN for what is not finite.
+    raw: Vec<f64>,
+    encoded: Vec<f64>,
 }
 
 /// A nominal attribute.
@@ -121,6 +131,12 @@ impl Nominal {
     }
 }
 
+impl Numbers {
+    fn new(n_vectors: usize) -> Self {
+        Self { raw: vec![0.0; n_vectors * LANES], encoded: vec![0.0; n_vectors * LANES] }
+    }
+}
+
 impl Encoder {
     /// Creates an encoder that has learnt nothing. An attribute has the given number of nominal values, 0 for numbers.
     ///
@@ -129,11 +145,15 @@ impl Encoder {
     pub fn new(n_values: &[u32], options: &EncoderOptions) -> Result<Self, KernelError> {
         check_length("indicated", options.indicated.len(), n_values.len())?;
         let n_nominal_values = n_values.iter().map(|&n| n as usize).sum();
-        let (mut numeric, mut nominal, mut marks) = (vec![], vec![], vec![]);
-        let (mut column, mut start) = (0, 0);
+        let (mut runs, mut nominal, mut marks): (Vec<Run>, Vec<_>, Vec<_>) = (vec![], vec![], vec![]);
+        let (mut n_numeric, mut column, mut start) = (0, 0, 0);
         for (attribute, &n) in n_values.iter().enumerate() {
             if n == 0 {
-                numeric.push(Numeric { attribute, column });
+                match runs.last_mut() {
+                    Some(run) if run.attribute + run.length == attribute => run.length += 1,
+                    _ => runs.push(Run { attribute, column, start: n_numeric, length: 1 }),
+                }
+                n_numeric += 1;
                 column += 1;
                 continue;
             }
@@ -162,13 +182,13 @@ impl Encoder {
             .zip(column..)
             .map(|((attribute, _), column)| Indicator { attribute, column, n_values: n_values[attribute] })
             .collect();
-        let n_vectors = numeric.len().div_ceil(LANES);
+        let n_vectors = n_numeric.div_ceil(LANES);
         Ok(Self {
             n_attributes: n_values.len(),
             n_columns: column + indicators.len(),
             impute: options.impute,
             standardise: options.standardise,
-            numeric,
+            runs,
             moments: vec![Moments::default(); n_vectors],
             n_known: vec![F64x4::ZERO; n_vectors],
             nominal,
@@ -192,7 +212,7 @@ impl Encoder {
         let (d, width) = (self.n_attributes, self.n_columns);
         check_length("x", x.len(), n_rows * d)?;
         let mut encoded = vec![0.0; n_rows * width];
-        let mut numbers = vec![F64x4::ZERO; self.moments.len()];
+        let mut numbers = Numbers::new(self.moments.len());
         dispatch::run(
             #[inline(always)]
             || {
@@ -219,7 +239,7 @@ impl Encoder {
         check_length("x", x.len(), y.len() * d)?;
         weight.map_or(Ok(()), |weight| check_weights(weight, y.len()))?;
         let mut encoded = vec![0.0; y.len() * width];
-        let mut numbers = vec![F64x4::ZERO; self.moments.len()];
+        let mut numbers = Numbers::new(self.moments.len());
         dispatch::run(
             #[inline(always)]
             || {
@@ -236,20 +256,23 @@ impl Encoder {
         Ok(encoded)
     }
 
-    /// Writes an encoded row over zeros; `numbers` gets the numbers of the row, NaN for a missing one.
+    /// Writes an encoded row over zeros.
     #[inline(always)]
-    fn encode_row(&self, x: &[f64], numbers: &mut [F64x4], encoded: &mut [f64]) {
-        for (number, numeric) in numbers.iter_mut().flat_map(|vector| &mut vector.0).zip(&self.numeric) {
-            *number = clamp_finite(x[numeric.attribute], LIMIT);
+    fn encode_row(&self, x: &[f64], numbers: &mut Numbers, encoded: &mut [f64]) {
+        for run in &self.runs {
+            let values = &x[run.attribute..run.attribute + run.length];
+            numbers.raw[run.start..run.start + run.length].copy_from_slice(values);
         }
-        let vectors = numbers.iter().zip(&self.moments).zip(&self.n_known);
-        for (((&raw, moments), n_known), numeric) in vectors.zip(self.numeric.chunks(LANES)) {
-            let known = if self.impute { moments.fill(raw) } else { raw };
-            let number = if self.standardise { standardise(known, moments, n_known) } else { known };
-            for ((numeric, number), raw) in numeric.iter().zip(number.0).zip(raw.0) {
-                let as_it_is = !self.standardise && !raw.is_nan();
-                encoded[numeric.column] = if as_it_is { x[numeric.attribute] } else { number };
-            }
+        let (raw, out) = (numbers.raw.as_chunks_mut().0, numbers.encoded.as_chunks_mut().0);
+        for ((raw, out), (moments, &n_known)) in raw.iter_mut().zip(out).zip(self.moments.iter().zip(&self.n_known)) {
+            let known = F64x4(*raw).map(|number| if number.is_finite() { number } else { f64::NAN });
+            let filled = if self.impute { moments.fill(known) } else { known };
+            *raw = known.0;
+            *out = if self.standardise { standardise(filled, moments, n_known).0 } else { filled.0 };
+        }
+        for run in &self.runs {
+            let values = &numbers.encoded[run.start..run.start + run.length];
+            encoded[run.column..run.column + run.length].copy_from_slice(values);
         }
         for nominal in &self.nominal {
             let value = nominal.find(x).or(self.impute.then_some(nominal.mode));
@@ -268,10 +291,12 @@ impl Encoder {
 
     /// Updates the statistics with a row and its numbers.
     #[inline(always)]
-    fn observe(&mut self, x: &[f64], numbers: &[F64x4], weight: f64) {
-        for ((&numbers, moments), n_known) in numbers.iter().zip(&mut self.moments).zip(&mut self.n_known) {
-            moments.observe(numbers, weight);
-            *n_known = *n_known + numbers.map(|number| if number.is_nan() { 0.0 } else { 1.0 });
+    fn observe(&mut self, x: &[f64], numbers: &Numbers, weight: f64) {
+        let raw = numbers.raw.as_chunks().0.iter();
+        for (&raw, (moments, n_known)) in raw.zip(self.moments.iter_mut().zip(&mut self.n_known)) {
+            let raw = F64x4(raw);
+            moments.observe(raw.map(clamp), weight);
+            *n_known = *n_known + raw.map(|number| if number.is_nan() { 0.0 } else { 1.0 });
         }
         for nominal in &mut self.nominal {
             if let Some(value) = nominal.find(x) {
@@ -289,7 +314,7 @@ impl Encoder {
     #[must_use]
     pub fn n_bytes(&self) -> usize {
         size_of::<Self>()
-            + self.numeric.capacity() * size_of::<Numeric>()
+            + self.runs.capacity() * size_of::<Run>()
             + self.moments.capacity() * size_of::<Moments>()
             + self.n_known.capacity() * size_of::<F64x4>()
             + self.nominal.capacity() * size_of::<Nominal>()
@@ -336,13 +361,19 @@ impl Encoder {
 /// Among n + 1 numbers, none is further than the root of n from their mean. A number that is compared with the n before
 /// it could be at any distance, if these are close to each other, so it is limited to the same.
 #[inline(always)]
-fn standardise(numbers: F64x4, moments: &Moments, n_known: &F64x4) -> F64x4 {
-    let scaled = (numbers - moments.mean) * moments.scale;
-    let beyond = scaled.zip(*n_known, |scaled, n_known| if scaled * scaled > n_known { 1.0 } else { 0.0 });
+fn standardise(numbers: F64x4, moments: &Moments, n_known: F64x4) -> F64x4 {
+    let scaled = (numbers.map(clamp) - moments.mean) * moments.scale;
+    let beyond = scaled.zip(n_known, |scaled, n_known| if scaled * scaled > n_known { 1.0 } else { 0.0 });
     if beyond.sum() == 0.0 {
         return scaled; // which saves four roots
     }
-    scaled.zip(*n_known, |scaled, n| if scaled * scaled > n { n.sqrt().copysign(scaled) } else { scaled })
+    scaled.zip(n_known, |scaled, n| if scaled * scaled > n { n.sqrt().copysign(scaled) } else { scaled })
+}
+
+/// Clamps a number, so that no sum or product overflows; NaN stays NaN.
+#[inline(always)]
+fn clamp(number: f64) -> f64 {
+    number.clamp(-LIMIT, LIMIT)
 }
 
 /// Returns the index of the greatest count, the first of equals.
