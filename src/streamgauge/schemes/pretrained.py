@@ -9,6 +9,7 @@ from streamgauge._foreign import adopt_scheme, is_stream
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import Scheme, SchemeBase, Stream
 from streamgauge.records import Batch, Step
+from streamgauge.schemes.holdout import Holdout
 from streamgauge.schemes.prequential import Prequential
 from streamgauge.schemes.wrapping import WrappingScheme, mask_tests, require_scheme
 
@@ -41,6 +42,12 @@ class Pretrained(WrappingScheme):
         require_scheme(self.scheme)
         if isinstance(self.scheme, Pretrained | TrainThenTest):
             msg = f"scheme = {self.scheme!r}: it trains first, too; use one of the two"
+            raise StreamgaugeError(msg)
+        if isinstance(self.training, int) and _holds_out_first_rows(self.scheme):
+            msg = (
+                f"scheme = {self.scheme!r}: it tests the first rows of the stream, which are learnt before;"
+                " use Holdout(refreshed=True), test rows of another source, or train on another stream"
+            )
             raise StreamgaugeError(msg)
 
     @property
@@ -95,6 +102,13 @@ class TrainThenTest(SchemeBase):
         """Learn the training rows and test the others."""
         first = is_training(batch, self.training)
         return Step(batch, test=~first, weight=first.astype(np.float64))
+
+
+def _holds_out_first_rows(scheme: Scheme) -> bool:
+    """Return whether a scheme, or one inside it, tests the first rows of the stream again and again."""
+    if isinstance(scheme, Holdout):
+        return scheme.source is None and not scheme.refreshed
+    return isinstance(scheme, WrappingScheme) and _holds_out_first_rows(scheme.inner)
 
 
 def is_training(batch: Batch, training: int | Stream) -> NDArray[np.bool_]:

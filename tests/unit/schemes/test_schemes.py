@@ -40,6 +40,7 @@ OTHERS = [
     Holdout(100, 50, source=NOISE, refreshed=True),
     Pretrained(100),
     Pretrained(100, scheme=Split(2, test="held_out")),
+    Pretrained(100, scheme=Holdout(50, 20, refreshed=True)),
     TrainThenTest(125),
     WarmUp(50, scheme=Chunks(50)),
 ]
@@ -175,3 +176,9 @@ def test_an_unknown_test_mode_is_refused_with_the_nearest():
 def test_prequential_has_nothing_to_hold_out():
     with pytest.raises(StreamgaugeError, match="would test none"):
         Prequential(test="held_out")
+
+
+@pytest.mark.parametrize("scheme", [Holdout(50, 20), WarmUp(10, scheme=Holdout(50, 20))], ids=repr)
+def test_training_rows_cannot_be_held_out(scheme):
+    with pytest.raises(StreamgaugeError, match="tests the first rows of the stream, which are learnt before"):
+        Pretrained(100, scheme=scheme)
