@@ -167,8 +167,7 @@ class ArrayStream(StreamBase):
                 msg = f"{argument} has {len(column)} values, but x has {len(read.values)} rows"
                 raise StreamgaugeError(msg)
         rows = Batch(start=0, x=read.values, y=labels, weight=weights, time=times)
-        self._set_rows(schema or Schema(read.attributes, classes), rows, name)
-        self._notes = read.notes
+        self._set_rows(schema or Schema(read.attributes, classes), rows, name, read.notes)
 
     @classmethod
     def from_batch(cls, batch: Batch, schema: Schema, *, name: str | None = None) -> "ArrayStream":
@@ -184,7 +183,7 @@ class ArrayStream(StreamBase):
         stream._set_rows(schema, batch, name)
         return stream
 
-    def _set_rows(self, schema: Schema, rows: Batch, name: str | None) -> None:
+    def _set_rows(self, schema: Schema, rows: Batch, name: str | None, notes: tuple[str, ...] = ()) -> None:
         rows = replace(rows, start=0)
         _check_rows(schema, rows)
         self._rows = Batch(
@@ -194,8 +193,7 @@ class ArrayStream(StreamBase):
             weight=None if rows.weight is None else _freeze(rows.weight),
             time=None if rows.time is None else _freeze(rows.time),
         )
-        self._schema, self.name = schema, name
-        self._notes: tuple[str, ...] = ()
+        self._schema, self.name, self._notes = schema, name, notes
 
     def __repr__(self) -> str:
         shape = f"{self.n_rows} rows, {self.schema.n_attributes} attributes, {self.schema.n_classes} classes"

@@ -98,7 +98,7 @@ def test_a_text_and_its_seconds_give_the_same_readings():
         ).values
         for delay, span in (("1 day", "7 h"), (86_400, 25_200))
     ]
-    np.testing.assert_array_equal(*readings)
+    np.testing.assert_array_equal(readings[0], readings[1])
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from streamgauge.labelling import DelayedByTime
 from streamgauge.streams import ArrayStream, GrowingFile
 from streamgauge.streams.live.decoding import Columns, Decoder, Format
 from streamgauge.streams.live.events import Events
-from tests.support.live_examples import SCHEMA, rows
+from tests.support.live_examples import SCHEMA, as_json, rows
 
 MOMENTS = st.datetimes(datetime(1971, 1, 1), datetime(2100, 1, 1), timezones=st.sampled_from([UTC, None]))
 FORMATS = ["%d/%m/%Y %H:%M:%S", "%m/%d/%y %I:%M %p", "%Y%m%d", "%b %d %Y %H.%M"]
@@ -103,12 +103,8 @@ def test_avros_own_times_need_no_format_and_texts_and_numbers_are_read_as_elsewh
 
 def write_rows(path: Path, x: np.ndarray, y: np.ndarray, times: list[Any]) -> GrowingFile:
     """Write rows of JSON with times; return the file as a live stream."""
-    lines = [
-        json.dumps(
-            {"at": at, "price": row[0], "day": SCHEMA.attributes[1].values[int(row[1])], "class": SCHEMA.classes[c]}
-        )  # type: ignore[index]
-        for at, row, c in zip(times, x.tolist(), y.tolist(), strict=True)
-    ]
+    events = (json.loads(event) for event in as_json(x, y))
+    lines = [json.dumps({"at": at, **event}) for at, event in zip(times, events, strict=True)]
     path.write_text("".join(line + "\n" for line in lines))
     return GrowingFile(path, schema=SCHEMA, time="at", max_wait=0.05, dead_letters=path.with_suffix(".dead"))
 
