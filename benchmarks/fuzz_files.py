@@ -152,7 +152,7 @@ def read_table(reader: TextReader, size: int) -> Table:
     """Read all rows, and the second half twice."""
     attributes = [(attribute.name, attribute.values) for attribute in reader.schema.attributes]
     table = Table(attributes, reader.schema.classes)
-    for x, y, weight in reader.read_rows(size, 0):
+    for x, y, weight, _ in reader.read_rows(size, 0):
         table.x += x.tolist()
         table.y += y.tolist()
         table.weight += [1.0] * len(y) if weight is None else weight.tolist()
@@ -160,7 +160,7 @@ def read_table(reader: TextReader, size: int) -> Table:
         msg = f"the reader announced {reader.n_rows} rows and read {len(table.y)}"
         raise AssertionError(msg)
     middle = len(table.y) // 2
-    again = [label for _, y, _ in reader.read_rows(size, middle) for label in y.tolist()]
+    again = [label for _, y, *_ in reader.read_rows(size, middle) for label in y.tolist()]
     if again != table.y[middle:]:
         msg = f"from row {middle} on: {again} instead of {table.y[middle:]}"
         raise AssertionError(msg)

@@ -17,6 +17,7 @@ def whole(stream: Stream, size: int = 1000, start: int = 0) -> Batch:
         np.concatenate([b.x for b in batches]),
         np.concatenate([b.y for b in batches]),
         np.concatenate(weights),
+        None if batches[0].time is None else np.concatenate([b.time for b in batches if b.time is not None]),
     )
 
 

@@ -4,20 +4,24 @@ use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use streamgauge_kernels::text::{
-    self, AttributeKind, Column, Delimited, Dialect, Expected, Layout, Libsvm, Mark, Names, Role, TimeFormat, TimeKind,
+    self, AttributeKind, Column, Delimited, Dialect, Expected, Layout, Libsvm, Mark, Names, Role, SurveyedColumn,
+    TimeFormat, TimeKind,
 };
 
 use crate::convert::{run_kernel, to_python, to_table};
 
 /// A position in a file: rows, bytes and lines before it.
 pub type Position = (u64, u64, u64);
-/// A column: its name, its nominal values, its role, whether values may be missing.
-type ColumnSpec = (String, Option<Vec<String>>, String, bool);
-/// Rows: values, classes, weights.
-type RowArrays = (Py<PyArray2<f64>>, Py<PyArray1<i32>>, Option<Py<PyArray1<f64>>>);
+/// A column: its name, its nominal values, their codes (empty: in order), its role, whether values may be missing, how
+/// its times are written (empty: recognised).
+type ColumnSpec = (String, Option<Vec<String>>, Vec<u32>, String, bool, Option<String>);
+/// A column to survey: its name, its contents, how its times are written, the largest number of names.
+type SurveySpec = (String, String, Option<String>, usize);
+/// Rows: values, classes, weights, times.
+type RowArrays = (Py<PyArray2<f64>>, Py<PyArray1<i32>>, Option<Py<PyArray1<f64>>>, Option<Py<PyArray1<f64>>>);
 /// The contents of a column: names, their counts, numbers, missing values, the line of the first name beyond the
-/// maximum.
-type ColumnFields = (Vec<String>, Vec<u64>, u64, u64, Option<u64>);
+/// maximum, and, if it holds times: their number, whether they decrease, whether some values are not times.
+type ColumnFields = (Vec<String>, Vec<u64>, u64, u64, Option<u64>, Option<(u64, bool, bool)>);
 /// Times: seconds, how they are written, and the position and reason of the first fault.
 type TimeFields = (Py<PyArray1<f64>>, Option<&'static str>, Option<(usize, String)>);
 
@@ -35,15 +39,28 @@ pub fn build_names(values: Vec<String>) -> PyResult<Names> {
     if names.len() < n { Err(PyValueError::new_err("two values have the same name")) } else { Ok(names) }
 }
 
-fn parse_column((name, values, role, missing): ColumnSpec) -> PyResult<Column> {
+fn parse_column((name, values, codes, role, missing, times): ColumnSpec) -> PyResult<Column> {
     let role = match role.as_str() {
         "attribute" => Role::Attribute,
         "class" => Role::Class,
         "weight" => Role::Weight,
+        "time" => Role::Time,
         "dropped" => Role::Dropped,
         _ => return Err(PyValueError::new_err(format!("{role:?} is not a role of a column"))),
     };
-    Ok(Column { name, names: values.map(build_names).transpose()?, role, missing })
+    let names = match values {
+        Some(values) if codes.len() == values.len() && !codes.is_empty() => {
+            Some(Names::with_codes(values.into_iter().zip(codes)))
+        }
+        values => values.map(build_names).transpose()?,
+    };
+    let times = times.map(|text| build_format(Some(text.as_str()))).transpose()?;
+    Ok(Column { name, names, role, missing, times })
+}
+
+/// Returns the format of times; an empty text, or none, means that they are recognised.
+fn build_format(text: Option<&str>) -> PyResult<TimeFormat> {
+    TimeFormat::new(text.filter(|text| !text.is_empty())).map_err(to_python)
 }
 
 /// Returns the rest of a chunk.
@@ -97,6 +114,7 @@ impl ArffHeader {
             AttributeKind::Numeric => (name.clone(), "numeric", None),
             AttributeKind::Nominal(values) => (name.clone(), "nominal", Some(values.clone())),
             AttributeKind::Text => (name.clone(), "text", None),
+            AttributeKind::Date(format) => (name.clone(), "date", format.clone().map(|format| vec![format])),
         };
         self.kernel.attributes().iter().map(describe).collect()
     }
@@ -175,13 +193,27 @@ impl RowReader {
         let shape = (rows.y.len(), self.kernel.n_attributes());
         let x = to_table(py, "x", rows.x, shape)?;
         let weight = (!rows.weight.is_empty()).then(|| rows.weight.into_pyarray(py).unbind());
-        Ok((x, rows.y.into_pyarray(py).unbind(), weight))
+        let time = (!rows.time.is_empty()).then(|| rows.time.into_pyarray(py).unbind());
+        Ok((x, rows.y.into_pyarray(py).unbind(), weight, time))
     }
 
     /// Takes the marks since the last call.
     fn take_marks(&mut self) -> Vec<Position> {
         self.kernel.take_marks().into_iter().map(|Mark { row, end, line }| (row, end, line)).collect()
     }
+}
+
+fn parse_surveyed((name, expected, times, max_names): SurveySpec) -> PyResult<SurveyedColumn> {
+    let expected = match expected.as_str() {
+        "anything" => Expected::Anything,
+        "no times" => Expected::NoTimes,
+        "names" => Expected::Names,
+        "numbers" => Expected::Numbers,
+        "times" => Expected::Times,
+        "nothing" => Expected::Nothing,
+        _ => return Err(PyValueError::new_err(format!("{expected:?} is not the contents of a column"))),
+    };
+    Ok(SurveyedColumn { name, expected, times: build_format(times.as_deref())?, max_names })
 }
 
 /// A survey of the columns of a delimited file, chunk by chunk.
@@ -194,22 +226,15 @@ struct Survey {
 impl Survey {
     #[new]
     fn new(
-        columns: Vec<(String, String)>,
+        columns: Vec<SurveySpec>,
         delimiter: u8,
+        arff: bool,
         missing: Vec<String>,
-        max_names: usize,
         position: Position,
     ) -> PyResult<Self> {
-        let expected = |(name, expected): (String, String)| match expected.as_str() {
-            "anything" => Ok((name, Expected::Anything)),
-            "names" => Ok((name, Expected::Names)),
-            "numbers" => Ok((name, Expected::Numbers)),
-            "nothing" => Ok((name, Expected::Nothing)),
-            _ => Err(PyValueError::new_err(format!("{expected:?} is not anything, names, numbers or nothing"))),
-        };
-        let columns = columns.into_iter().map(expected).collect::<PyResult<_>>()?;
-        let dialect = build_dialect(delimiter, false, missing)?;
-        Ok(Self { kernel: text::Survey::new(dialect, columns, max_names, to_mark(position)) })
+        let columns = columns.into_iter().map(parse_surveyed).collect::<PyResult<_>>()?;
+        let dialect = build_dialect(delimiter, arff, missing)?;
+        Ok(Self { kernel: text::Survey::new(dialect, columns, to_mark(position)) })
     }
 
     /// Surveys a chunk.
@@ -229,11 +254,20 @@ impl Survey {
         self.kernel.n_rows()
     }
 
+    /// Returns the columns that started with a time but hold other values, too.
+    #[getter]
+    fn broken(&self) -> Vec<usize> {
+        let is_broken = |seen: &text::ColumnSummary| seen.times.as_ref().is_some_and(|times| times.is_broken);
+        let summaries = self.kernel.summaries().iter().enumerate();
+        summaries.filter(|(_, seen)| is_broken(seen)).map(|(column, _)| column).collect()
+    }
+
     /// Returns the contents of each column.
     #[getter]
     fn seen(&self) -> Vec<ColumnFields> {
         let to_tuple = |seen: &text::ColumnSummary| {
-            (seen.names.as_slice().to_vec(), seen.counts.clone(), seen.n_numbers, seen.n_missing, seen.overflow)
+            let times = seen.times.as_ref().map(|times| (times.n, times.decreases, times.is_broken));
+            (seen.names.as_slice().to_vec(), seen.counts.clone(), seen.n_numbers, seen.n_missing, seen.overflow, times)
         };
         self.kernel.summaries().iter().map(to_tuple).collect()
     }

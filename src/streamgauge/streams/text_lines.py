@@ -158,7 +158,10 @@ def open_raw(file: File, features: tuple[Key, ...] | None = None) -> RawText | N
     selection = file._selection if features is None else replace(file._selection, keep=features)
     source = file._source
     if file.kind == "arff":
-        header, columns = read_arff_header(source, selection)
+        header, declared = read_arff_header(source)
+        with prefix_errors(source):
+            roles = selection.resolve_roles([column.name for column in declared])
+        columns = [replace(column, role=role) for column, role in zip(declared, roles, strict=True)]
         if _is_sparse(source, header.mark):
             return None
         return RawText(

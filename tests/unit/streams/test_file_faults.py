@@ -106,7 +106,8 @@ CSV_FAULTS = {
     "no class at all": ("a,c\n1,?\n2,\n", "no row has a class in column 2 ('c')"),
     "a class of many values": (
         "c,a\n" + "".join(f"{i},{i}.5\n" for i in range(1500)),
-        "column 2 ('a') has more than 1000 values, too many for classes: name another column with target",
+        "the target 'a' holds more than 1,000 different numbers: was regression meant? streamgauge evaluates "
+        "classifiers; name another column with target, or pass nominal=('a',) (--nominal a) if they are classes",
     ),
     "two delimiters": (
         "a;b,c\n1;2,3\n",
@@ -235,7 +236,7 @@ def test_faults_of_tables_name_row_and_column(tmp_path):
         ({"a": [1.0, np.inf], "c": ["x", "y"]}, "column 'a': row 1 (counted from 0) holds inf"),
         ({"a": [1, 2**60 + 1], "c": ["x", "y"]}, "column 'a': a value from row 0 on is not a float64"),
         ({"a": [1, 2], "c": [b"x", b"y"]}, "column 'c' holds binary; names must be text or numbers"),
-        ({"a": [[1], [2]], "c": ["x", "y"]}, "column 1 (attribute 'a') is text"),
+        ({"a": [[1], [2]], "c": ["x", "y"]}, "column 'a' holds list"),
     ]:
         pq.write_table(pa.table(columns), path)
         assert fault_of(path).startswith(expected)

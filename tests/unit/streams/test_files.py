@@ -6,6 +6,7 @@ import io
 import lzma
 import pickle
 import zipfile
+from datetime import UTC, datetime
 
 import numpy as np
 import pandas as pd
@@ -179,20 +180,45 @@ def test_a_declared_schema_needs_no_pass_and_gives_the_codes(tmp_path):
         _ = File(path, declared=schema, drop=(1,)).schema
 
 
-def test_text_columns_are_refused_or_dropped(tmp_path):
-    path = tmp_path / "text.arff"
-    path.write_text(
-        "@attribute s string\n@attribute d date\n@attribute a real\n@attribute c {x,y}\n@data\n'a, b',?,1,y\n"
-    )
-    with pytest.raises(StreamgaugeError, match=r"column 1 \(attribute 's'\) is text.*drop_text=True"):
-        _ = File(path).schema
-    assert whole(File(path, drop_text=True)).x.tolist() == [[1.0]]
-    assert whole(File(path, keep=("a",))).x.tolist() == [[1.0]]
+def test_text_columns_are_left_out_with_a_note_or_kept(tmp_path):
     path = tmp_path / "text.csv"
-    path.write_text("id,a,c\n" + "".join(f"r{i},{i},{i % 2}\n" for i in range(10_001)))
-    with pytest.raises(StreamgaugeError, match=r"column 1 \(attribute 'id'\) is text"):
-        _ = File(path).schema
-    assert File(path, drop_text=True).schema.n_attributes == 1
+    path.write_text("memo,town,a,c\n" + "".join(f"m{i},t{i % 9},{i},{i % 2}\n" for i in range(10_001)))
+    stream = File(path)
+    assert [(a.name, a.is_nominal) for a in stream.schema.attributes] == [("town", True), ("a", False)]
+    (note,) = stream.notes
+    assert note.startswith("column 'memo' is left out: it is text, with more than 10,000 different values in 10,")
+    assert note.endswith("nominal=('memo',) (--nominal memo) keeps it as names")
+    kept = File(path, nominal=("memo",))
+    assert (len(kept.schema.attributes[0].values or ()), kept.notes) == (10_001, ())
+    assert whole(kept, 500).x[:, 0].tolist() == np.argsort(np.argsort([f"m{i}" for i in range(10_001)])).tolist()
+    assert File(path, drop=("memo",)).notes == ()
+
+
+@pytest.mark.parametrize(("n_rows", "n_names", "left_out"), [(20, 20, False), (30, 28, True), (30, 27, False)])
+def test_names_that_differ_in_nine_of_ten_rows_are_text(tmp_path, n_rows, n_names, left_out):
+    path = tmp_path / "names.csv"
+    path.write_text("s,a,c\n" + "".join(f"n{i % n_names},{i},{i % 2}\n" for i in range(n_rows)))
+    assert (File(path).schema.n_attributes == 1) is left_out
+
+
+def test_strings_and_dates_of_arff_follow_the_rules_of_csv(tmp_path):
+    path = tmp_path / "text.arff"
+    head = "@attribute s string\n@attribute d date {}\n@attribute a real\n@attribute c {{x,y}}\n@data\n"
+    rows = "".join(f"'town {i % 3}','0{i % 9 + 1}.02.2024 1{i % 9}:30',{i},y\n" for i in range(9))
+    path.write_text(head.format("'dd.MM.yyyy HH:mm'") + rows)
+    stream = File(path)
+    assert [(a.name, a.values) for a in stream.schema.attributes] == [
+        ("s", ("town 0", "town 1", "town 2")),
+        ("a", None),
+    ]
+    expected = [datetime(2024, 2, i + 1, 10 + i, 30, tzinfo=UTC).timestamp() for i in range(9)]
+    assert whole(stream, 4).time.tolist() == expected
+    assert "column 'd' holds the times of the rows" in stream.notes[0]
+    seconds = File(path, numeric=("d",))
+    assert (whole(seconds).x[:, 1].tolist(), whole(seconds).time) == (expected, None)
+    path.write_text(head.format("") + "a,?,1,y\nb,2024-01-01,2,x\n")
+    assert File(path).schema.n_attributes == 2
+    assert "column 'd' holds times, but 1 is missing: it is left out" in File(path).notes[0]
 
 
 def test_the_content_tells_the_format_where_the_name_does_not(tmp_path):

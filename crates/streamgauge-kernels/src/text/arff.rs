@@ -13,8 +13,10 @@ pub enum AttributeKind {
     Numeric,
     /// A list of values in braces.
     Nominal(Vec<String>),
-    /// `string` or `date`.
+    /// `string`.
     Text,
+    /// `date`, with its format as of Java, if it declares one.
+    Date(Option<String>),
 }
 
 /// A parser of headers, chunk by chunk, up to the line `@data`.
@@ -161,10 +163,8 @@ fn parse_kind(cursor: &mut Cursor<'_>, dialect: &Dialect) -> Result<AttributeKin
         "string" => AttributeKind::Text,
         "date" => {
             cursor.skip_blanks(dialect);
-            if !matches!(cursor.peek(), None | Some(b'%')) {
-                parse_name(cursor, dialect)?;
-            }
-            AttributeKind::Text
+            let has_format = !matches!(cursor.peek(), None | Some(b'%'));
+            AttributeKind::Date(if has_format { Some(parse_name(cursor, dialect)?) } else { None })
         }
         "relational" => return Err("relational attributes are not supported".into()),
         _ => {
@@ -281,7 +281,7 @@ mod tests {
             let expected = [
                 ("it's", AttributeKind::Numeric),
                 ("kind", AttributeKind::Nominal(values)),
-                ("when", AttributeKind::Text),
+                ("when", AttributeKind::Date(Some("yyyy-MM-dd".into()))),
                 ("n", AttributeKind::Numeric),
                 ("s", AttributeKind::Text),
             ];

@@ -3,8 +3,12 @@
 use super::fields::{Cursor, Field};
 use super::names::scan_name;
 use super::numbers::{parse_number, scan_number};
-use super::{Column, Dialect, Layout, Names, Parser, Role, Rows, TextError, join_first, quote_excerpt};
+use super::times::scan_time;
+use super::{Column, Dialect, Layout, Names, Parser, Role, Rows, TextError, TimeFormat, join_first, quote_excerpt};
 use crate::learners::UNLABELLED;
+
+/// The fault of a row without a time.
+pub(super) const MISSING_TIME: &str = "the time is missing: fill it in, or remove the row";
 
 /// The way to parse the field of a column.
 enum Plan {
@@ -14,6 +18,10 @@ enum Plan {
     Name(usize, Names),
     /// A name, whose code is the class.
     Class(Names),
+    /// The time of the row.
+    Time(TimeFormat),
+    /// A time, stored at a position of the row.
+    Seconds(usize, TimeFormat),
     /// Any other field, parsed the slow way.
     Other,
 }
@@ -104,6 +112,20 @@ impl Delimited {
                         continue;
                     }
                 }
+                Plan::Time(format) => {
+                    if let Some((time, end)) = scan_time(format, line, cursor.position, delimiter) {
+                        rows.time.push(time.seconds);
+                        cursor.advance_past(end);
+                        continue;
+                    }
+                }
+                Plan::Seconds(slot, format) => {
+                    if let Some((time, end)) = scan_time(format, line, cursor.position, delimiter) {
+                        rows.x[start + slot] = time.seconds;
+                        cursor.advance_past(end);
+                        continue;
+                    }
+                }
                 Plan::Other => {}
             }
             let field = cursor
@@ -137,6 +159,7 @@ impl Delimited {
                 }
             }
             (Role::Weight, _) => rows.set_weight(code.unwrap_or(1.0)),
+            (Role::Time, _) => rows.time.push(code.unwrap_or(f64::NAN)),
             (_, Some(slot)) => {
                 let start = rows.x.len() - self.n_attributes;
                 rows.x[start + slot] = code.unwrap_or(f64::NAN);
@@ -150,6 +173,9 @@ impl Delimited {
         let spec = &self.layout.columns[column];
         if spec.role == Role::Weight {
             return Err("the weight is missing".into());
+        }
+        if spec.role == Role::Time {
+            return Err(MISSING_TIME.into());
         }
         if spec.role == Role::Attribute && !spec.missing {
             return Err("the value is missing, which the schema does not allow".into());
@@ -184,8 +210,15 @@ impl Parser for Delimited {
 fn plan_column(column: &Column, slot: Option<usize>, dialect: &Dialect) -> Plan {
     // A name that also means a missing value takes the slow path.
     let is_plain = |names: &Names| !names.as_slice().iter().any(|name| dialect.missing().contains(name));
+    if let Some(format) = column.times.as_ref().filter(|format| !dialect.has_missing_time(format)) {
+        match slot {
+            Some(slot) => return Plan::Seconds(slot, format.clone()),
+            None if column.role == Role::Time => return Plan::Time(format.clone()),
+            None => {}
+        }
+    }
     match (column.role, &column.names, slot) {
-        (Role::Attribute, None, Some(slot)) => Plan::Number(slot),
+        (Role::Attribute, None, Some(slot)) if column.times.is_none() => Plan::Number(slot),
         (Role::Attribute, Some(names), Some(slot)) if is_plain(names) => Plan::Name(slot, names.clone()),
         (Role::Class, Some(names), _) if is_plain(names) => Plan::Class(names.clone()),
         _ => Plan::Other,
@@ -197,6 +230,9 @@ fn parse_value(column: &Column, field: &Field<'_>, dialect: &Dialect) -> Result<
     if field.text.is_empty() && !field.quoted {
         let hint = dialect.missing().first().map(|text| format!("; write {text} for a missing value"));
         return Err(format!("the field is empty{}", hint.unwrap_or_default()));
+    }
+    if let Some(format) = &column.times {
+        return Ok(format.parse(&field.text)?.seconds);
     }
     match &column.names {
         Some(names) => names.find(&field.text).map(f64::from).ok_or_else(|| {
@@ -225,7 +261,7 @@ mod tests {
 
     fn column(name: &str, role: Role, values: &[&str]) -> Column {
         let names = (!values.is_empty()).then(|| values.iter().collect());
-        Column { name: name.into(), names, role, missing: true }
+        Column { name: name.into(), names, role, missing: true, times: None }
     }
 
     fn parser(arff: bool) -> Delimited {

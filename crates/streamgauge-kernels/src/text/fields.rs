@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::TimeFormat;
 use super::bytes::find_byte;
 use super::numbers::parse_number;
 use crate::KernelError;
@@ -74,6 +75,11 @@ impl Dialect {
     #[must_use]
     pub fn has_numeric_missing(&self) -> bool {
         self.missing.iter().any(|text| parse_number(text).is_ok())
+    }
+
+    /// Returns whether a text for a missing value looks like a time.
+    pub(super) fn has_missing_time(&self, format: &TimeFormat) -> bool {
+        self.missing.iter().any(|text| format.parse(text).is_ok())
     }
 
     /// Returns whether a field means a missing value; in ARFF a quoted one never does.

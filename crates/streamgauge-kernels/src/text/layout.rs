@@ -1,6 +1,6 @@
 //! The columns of a file.
 
-use super::{Dialect, Names};
+use super::{Dialect, Names, TimeFormat};
 use crate::KernelError;
 use crate::error::check_option;
 
@@ -13,6 +13,8 @@ pub enum Role {
     Class,
     /// The weight of the row.
     Weight,
+    /// The time of the row.
+    Time,
     /// Excluded.
     Dropped,
 }
@@ -28,6 +30,8 @@ pub struct Column {
     pub role: Role,
     /// Whether values may be missing.
     pub missing: bool,
+    /// How its times are written; none if it holds no times.
+    pub times: Option<TimeFormat>,
 }
 
 impl Column {
@@ -38,6 +42,7 @@ impl Column {
             Role::Attribute | Role::Dropped => "attribute",
             Role::Class => "class",
             Role::Weight => "weight",
+            Role::Time => "time",
         };
         format!("{word} '{}'", self.name)
     }

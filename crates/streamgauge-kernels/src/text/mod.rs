@@ -36,7 +36,7 @@ pub use names::Names;
 pub use numbers::parse_number;
 pub use raw::{Classes, RawClass, RawLines, RawRows, field_range};
 pub use rows::{MARK_INTERVAL, Mark, Parser, RowReader, Rows};
-pub use survey::{ColumnSummary, Expected, Survey};
+pub use survey::{ColumnSummary, Expected, Survey, SurveyedColumn, TimeSummary};
 pub use times::{Time, TimeFormat, TimeKind, format_time, is_time, parse_times};
 
 pub(crate) use fields::Cursor;

@@ -8,6 +8,8 @@ pub struct Names {
     names: Vec<String>,
     /// A power of two of slots, at most half of them full.
     slots: Vec<Slot>,
+    /// The code of each name; empty if they are coded in order of insertion.
+    codes: Vec<u32>,
 }
 
 /// A slot: the first eight bytes of a name (or a hash of a longer one), its length, and its code plus 1 (0: free).
@@ -19,7 +21,19 @@ struct Slot {
 }
 
 impl Names {
-    /// Returns the names, in the order of their codes.
+    /// Creates names with codes of their own, so that several names may share one.
+    #[must_use]
+    pub fn with_codes(names: impl IntoIterator<Item = (String, u32)>) -> Self {
+        let mut all = Self::default();
+        for (name, code) in names {
+            if all.add(&name) as usize == all.codes.len() {
+                all.codes.push(code);
+            }
+        }
+        all
+    }
+
+    /// Returns the names, in the order of insertion.
     #[must_use]
     pub fn as_slice(&self) -> &[String] {
         &self.names
@@ -43,7 +57,8 @@ impl Names {
     pub fn find_in(&self, line: &[u8], start: usize, end: usize) -> Option<u32> {
         let length = end - start;
         let key = if length <= 8 { short_key(line, start, length) } else { long_key(&line[start..end]) };
-        self.find_key(key, &line[start..end])
+        let index = self.find_key(key, &line[start..end])?;
+        Some(if self.codes.is_empty() { index } else { self.codes[index as usize] })
     }
 
     /// Returns the code of a name.
@@ -54,8 +69,9 @@ impl Names {
 
     /// Returns the code of a name; adds it if it is new.
     pub fn add(&mut self, name: &str) -> u32 {
-        if let Some(code) = self.find(name) {
-            return code;
+        let key = if name.len() <= 8 { short_key(name.as_bytes(), 0, name.len()) } else { long_key(name.as_bytes()) };
+        if let Some(index) = self.find_key(key, name.as_bytes()) {
+            return index;
         }
         let code = self.names.len() as u32;
         self.names.push(name.to_owned());
@@ -141,6 +157,13 @@ fn hash_to_slot(key: u64, length: usize) -> usize {
 /// Returns the code and the end of the plain known name that starts at `position`.
 #[inline(always)]
 pub fn scan_name(names: &Names, line: &[u8], position: usize, delimiter: u8) -> Option<(u32, usize)> {
+    let end = find_plain_end(line, position, delimiter)?;
+    names.find_in(line, position, end).map(|code| (code, end))
+}
+
+/// Returns the end of the field that starts at `position`; none if it is empty, quoted or has blanks around it.
+#[inline(always)]
+pub fn find_plain_end(line: &[u8], position: usize, delimiter: u8) -> Option<usize> {
     let first = *line.get(position)?;
     if first <= b' ' || first == b'"' || first == b'\'' {
         return None;
@@ -150,7 +173,7 @@ pub fn scan_name(names: &Names, line: &[u8], position: usize, delimiter: u8) -> 
     if end == position || line[end - 1] <= b' ' {
         return None;
     }
-    names.find_in(line, position, end).map(|code| (code, end))
+    Some(end)
 }
 
 #[cfg(test)]
@@ -166,6 +189,15 @@ mod tests {
             assert_eq!(names.find(text), Some(code as u32));
             assert_eq!(names.find(&format!("{text} ")), None);
         }
+    }
+
+    #[test]
+    fn names_may_share_a_code() {
+        let names = Names::with_codes([("1.0".to_owned(), 1), ("0".to_owned(), 0), ("1".to_owned(), 1)]);
+        assert_eq!(
+            (names.find("1"), names.find("1.0"), names.find("0"), names.find("2")),
+            (Some(1), Some(1), Some(0), None)
+        );
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub struct Rows {
     pub y: Vec<i32>,
     /// Weights; empty if no row has one.
     pub weight: Vec<f64>,
+    /// Times, in seconds since 1970-01-01 UTC; empty if the rows have none.
+    pub time: Vec<f64>,
 }
 
 impl Rows {
@@ -155,6 +157,7 @@ impl RowSink<'_> {
                 self.rows.x.truncate(n_values);
                 self.rows.y.truncate(n);
                 self.rows.weight.truncate(n);
+                self.rows.time.truncate(n);
                 return Err(error);
             }
         }

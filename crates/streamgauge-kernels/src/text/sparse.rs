@@ -1,6 +1,6 @@
 //! Features of ARFF only: sparse rows, and weights in braces.
 
-use super::delimited::{Delimited, parse_weight};
+use super::delimited::{Delimited, MISSING_TIME, parse_weight};
 use super::fields::{Cursor, Field, parse_utf8};
 use super::{Dialect, Role, Rows, TextError, quote_excerpt};
 use crate::learners::UNLABELLED;
@@ -42,6 +42,9 @@ impl Delimited {
             self.store(column, &field, rows).map_err(|reason| self.column_error(line_number, column, reason))?;
             closed = cursor.peek() == Some(b'}');
             cursor.position += usize::from(!closed);
+        }
+        if self.layout.columns.iter().zip(&seen).any(|(c, &seen)| !seen && c.role == Role::Time) {
+            return Err(in_line(MISSING_TIME.into()));
         }
         if self.has_weight && !self.layout.columns.iter().zip(&seen).any(|(c, &seen)| seen && c.role == Role::Weight) {
             rows.set_weight(0.0);

@@ -2,23 +2,87 @@
 
 use std::ops::ControlFlow;
 
+use super::delimited::MISSING_TIME;
 use super::fields::{Cursor, Field};
 use super::lines::LineReader;
 use super::names::scan_name;
 use super::numbers::{find_number_end, parse_number};
-use super::{Dialect, Line, Lines, Mark, Names, TextError, quote_excerpt};
+use super::times::scan_time;
+use super::{Dialect, Line, Lines, Mark, Names, TextError, Time, TimeFormat, TimeKind, format_time, quote_excerpt};
 
 /// The expected contents of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
-    /// Unknown: the values are all numbers, or all names.
+    /// Unknown: the values are all numbers, all times, or all names.
     Anything,
+    /// Unknown, but not times: the values are all numbers, or all names.
+    NoTimes,
     /// Names, even if they look like numbers.
     Names,
-    /// Numbers, which are only checked.
+    /// Numbers, or times as numbers of seconds, which are only checked.
     Numbers,
+    /// Times, one in every row, that never decrease.
+    Times,
     /// A dropped column: any values are allowed, and no name is kept.
     Nothing,
+}
+
+/// A column to survey.
+#[derive(Debug, Clone)]
+pub struct SurveyedColumn {
+    /// Its name.
+    pub name: String,
+    /// Its contents.
+    pub expected: Expected,
+    /// How its times, if it has any, are written.
+    pub times: TimeFormat,
+    /// The largest number of names to keep.
+    pub max_names: usize,
+}
+
+/// The times of a column.
+#[derive(Debug, Clone, Default)]
+pub struct TimeSummary {
+    /// The number of times.
+    pub n: u64,
+    /// Whether a time is earlier than the one before.
+    pub decreases: bool,
+    /// Whether a value is not a time, or not written like those before it: a second survey must look for names.
+    pub is_broken: bool,
+    last: f64,
+    kind: Option<TimeKind>,
+}
+
+impl TimeSummary {
+    /// Adds a time.
+    #[inline(always)]
+    fn add(&mut self, time: Time) {
+        self.decreases |= self.n > 0 && time.seconds < self.last;
+        self.is_broken |= self.kind.is_some_and(|kind| kind != time.kind);
+        self.n += 1;
+        (self.last, self.kind) = (time.seconds, Some(time.kind));
+    }
+
+    /// Returns whether a time is later than the last one, or equal, and written like it.
+    #[inline(always)]
+    fn is_expected(&self, time: Time) -> bool {
+        self.n > 0 && time.seconds >= self.last && self.kind == Some(time.kind)
+    }
+
+    /// Adds a time of the rows; returns why it cannot be one.
+    fn check(&mut self, time: Time, text: &str, column: &str) -> Result<(), String> {
+        time.kind.check_same(self.kind, text)?;
+        let last = self.last;
+        self.add(time);
+        if !self.decreases {
+            return Ok(());
+        }
+        let (earlier, later) = (format_time(time.seconds), format_time(last));
+        Err(format!(
+            "the time {earlier} is before that of the row above, {later}: sort the rows by it, or leave it out with \
+             drop=('{column}',) (--drop {column})"
+        ))
+    }
 }
 
 /// The contents of a column.
@@ -34,21 +98,17 @@ pub struct ColumnSummary {
     pub n_missing: u64,
     /// The line of the first name beyond the maximum number.
     pub overflow: Option<u64>,
+    /// The times, if the first value is one.
+    pub times: Option<TimeSummary>,
 }
 
 impl ColumnSummary {
     /// Adds a field of a line.
-    fn add(
-        &mut self,
-        expected: Expected,
-        field: &Field<'_>,
-        is_missing: bool,
-        max_names: usize,
-        line: u64,
-    ) -> Result<(), String> {
+    fn add(&mut self, column: &SurveyedColumn, field: &Field<'_>, is_missing: bool, line: u64) -> Result<(), String> {
+        let expected = column.expected;
         if is_missing {
             self.n_missing += 1;
-            return Ok(());
+            return if expected == Expected::Times { Err(MISSING_TIME.into()) } else { Ok(()) };
         }
         if expected == Expected::Nothing {
             match parse_number(&field.text) {
@@ -60,6 +120,13 @@ impl ColumnSummary {
         if field.text.is_empty() && !field.quoted {
             return Err("the field is empty".into());
         }
+        if expected == Expected::Times {
+            let time = column.times.parse(&field.text)?;
+            return self.times.get_or_insert_default().check(time, &field.text, &column.name);
+        }
+        if self.is_time(column, field) {
+            return self.add_time(column, field);
+        }
         if expected != Expected::Names {
             let value = parse_number(&field.text);
             check_mixture(expected, self, value.as_ref().err(), field)?;
@@ -68,7 +135,7 @@ impl ColumnSummary {
                 return Ok(());
             }
         }
-        if self.names.len() < max_names || self.names.find(&field.text).is_some() {
+        if self.names.len() < column.max_names || self.names.find(&field.text).is_some() {
             let code = self.names.add(&field.text) as usize;
             self.counts.resize(self.names.len(), 0);
             self.counts[code] += 1;
@@ -77,34 +144,57 @@ impl ColumnSummary {
         }
         Ok(())
     }
+
+    /// Returns whether the column holds times as far as is known; the first value that is not missing decides.
+    fn is_time(&mut self, column: &SurveyedColumn, field: &Field<'_>) -> bool {
+        let is_first = self.n_numbers == 0 && self.names.is_empty() && self.overflow.is_none();
+        if self.times.is_none()
+            && is_first
+            && matches!(column.expected, Expected::Anything | Expected::Numbers)
+            && parse_number(&field.text).is_err()
+            && column.times.parse(&field.text).is_ok()
+        {
+            self.times = Some(TimeSummary::default());
+        }
+        self.times.is_some()
+    }
+
+    /// Adds a value of a column that holds times.
+    fn add_time(&mut self, column: &SurveyedColumn, field: &Field<'_>) -> Result<(), String> {
+        let Some(times) = &mut self.times else { return Ok(()) };
+        match column.times.parse(&field.text) {
+            Ok(time) if column.expected == Expected::Numbers => {
+                time.kind.check_same(times.kind, &field.text)?;
+                times.add(time);
+            }
+            Ok(time) => times.add(time),
+            Err(reason) if column.expected == Expected::Numbers => return Err(reason),
+            Err(_) => times.is_broken = true,
+        }
+        Ok(())
+    }
 }
 
 /// A survey of the columns of a file, chunk by chunk, in memory bounded by the number of names kept.
 pub struct Survey {
     dialect: Dialect,
-    columns: Vec<(String, Expected)>,
+    columns: Vec<SurveyedColumn>,
     summaries: Vec<ColumnSummary>,
-    max_names: usize,
     n_rows: u64,
     missing_looks_numeric: bool,
+    missing_looks_timely: bool,
     lines: Lines,
 }
 
 impl Survey {
-    /// Creates a survey of columns with these names, from a mark on; at most `max_names` names are kept of each.
+    /// Creates a survey of columns, from a mark on.
     #[must_use]
-    pub fn new(dialect: Dialect, columns: Vec<(String, Expected)>, max_names: usize, from: Mark) -> Self {
+    pub fn new(dialect: Dialect, columns: Vec<SurveyedColumn>, from: Mark) -> Self {
         let summaries = vec![ColumnSummary::default(); columns.len()];
         let missing_looks_numeric = dialect.has_numeric_missing();
-        Self {
-            dialect,
-            columns,
-            summaries,
-            max_names,
-            n_rows: 0,
-            missing_looks_numeric,
-            lines: Lines::new(from.line, from.end),
-        }
+        let missing_looks_timely = columns.iter().any(|column| dialect.has_missing_time(&column.times));
+        let lines = Lines::new(from.line, from.end);
+        Self { dialect, columns, summaries, n_rows: 0, missing_looks_numeric, missing_looks_timely, lines }
     }
 
     /// Returns the contents of each column.
@@ -139,12 +229,22 @@ impl Survey {
         let delimiter = self.dialect.delimiter();
         let mut cursor = Cursor::new(line);
         let n_columns = self.columns.len();
-        for (column, ((_, expected), summary)) in self.columns.iter().zip(&mut self.summaries).enumerate() {
+        for (index, (column, summary)) in self.columns.iter().zip(&mut self.summaries).enumerate() {
             if cursor.ended {
-                let problem = format!("the row has only {column} of {n_columns} values");
-                return Err(column_error(&self.columns, line_number, column, problem));
+                let problem = format!("the row has only {index} of {n_columns} values");
+                return Err(column_error(&self.columns, line_number, index, problem));
             }
-            if *expected != Expected::Names
+            if let Some(times) = &mut summary.times {
+                if !self.missing_looks_timely
+                    && let Some((time, end)) = scan_time(&column.times, line, cursor.position, delimiter)
+                    && times.is_expected(time)
+                {
+                    times.add(time);
+                    cursor.advance_past(end);
+                    continue;
+                }
+            } else if column.expected != Expected::Names
+                && column.expected != Expected::Times
                 && !self.missing_looks_numeric
                 && summary.names.is_empty()
                 && let Some(end) = find_number_end(line, cursor.position)
@@ -162,14 +262,20 @@ impl Survey {
             let field = cursor.read_field(&self.dialect);
             let result = field.and_then(|field| {
                 let is_missing = self.dialect.is_missing(&field);
-                summary.add(*expected, &field, is_missing, self.max_names, line_number)
+                summary.add(column, &field, is_missing, line_number)
             });
-            result.map_err(|reason| column_error(&self.columns, line_number, column, reason))?;
+            result.map_err(|reason| column_error(&self.columns, line_number, index, reason))?;
         }
-        if cursor.ended {
+        if cursor.ended || self.is_weight(&mut cursor) {
             return Ok(());
         }
         Err(column_error(&self.columns, line_number, n_columns, format!("the row has more than {n_columns} values")))
+    }
+
+    /// Returns whether the rest of a row may be its weight, as in ARFF.
+    fn is_weight(&self, cursor: &mut Cursor<'_>) -> bool {
+        cursor.skip_blanks(&self.dialect);
+        self.dialect.is_arff() && cursor.peek() == Some(b'{')
     }
 }
 
@@ -180,6 +286,11 @@ impl LineReader for Survey {
 
     fn read(&mut self, line: Line<'_>) -> Result<ControlFlow<()>, TextError> {
         if !self.dialect.is_skipped(line.text) {
+            if self.dialect.is_arff() && line.text.iter().find(|&&byte| !self.dialect.is_blank(byte)) == Some(&b'{') {
+                let problem =
+                    "a sparse row cannot be searched for times and names: drop the date and string attributes";
+                return Err(TextError::in_line(line.number, problem));
+            }
             self.read_row(line.text, line.number)?;
             self.n_rows += 1;
         }
@@ -187,8 +298,11 @@ impl LineReader for Survey {
     }
 }
 
-fn column_error(columns: &[(String, Expected)], line: u64, column: usize, problem: String) -> TextError {
-    let name = columns.get(column).map(|(name, _)| format!("attribute '{name}'"));
+fn column_error(columns: &[SurveyedColumn], line: u64, column: usize, problem: String) -> TextError {
+    let name = columns.get(column).map(|column| {
+        let role = if column.expected == Expected::Times { "time" } else { "attribute" };
+        format!("{role} '{}'", column.name)
+    });
     TextError::in_column(line, column, name.unwrap_or_default(), problem)
 }
 
@@ -218,8 +332,12 @@ mod tests {
 
     fn survey(text: &str, expected: &[Expected]) -> Result<Survey, TextError> {
         let dialect = Dialect::new(b',', vec!["?".into(), String::new()]).unwrap();
-        let columns = expected.iter().enumerate().map(|(i, &expected)| (format!("x{i}"), expected)).collect();
-        let mut survey = Survey::new(dialect, columns, 3, Mark { row: 0, end: 0, line: 0 });
+        let column = |(i, &expected)| {
+            let times = TimeFormat::new(None).unwrap();
+            SurveyedColumn { name: format!("x{i}"), expected, times, max_names: 3 }
+        };
+        let columns = expected.iter().enumerate().map(column).collect();
+        let mut survey = Survey::new(dialect, columns, Mark { row: 0, end: 0, line: 0 });
         for part in text.as_bytes().chunks(5) {
             survey.update(part)?;
         }
@@ -265,6 +383,48 @@ mod tests {
         let survey = survey("a\nb\nc\na\nd\ne\n", &[Expected::Anything]).unwrap();
         assert_eq!((survey.summaries()[0].overflow, survey.summaries()[0].names.len()), (Some(5), 3));
         assert_eq!(survey.summaries()[0].counts, [2, 1, 1]);
+    }
+
+    #[test]
+    fn times_are_told_from_names() {
+        use Expected::{Anything, NoTimes, Numbers, Times};
+        let text = "2024-01-02,2024-01-02,2024-01-02,2024-01-02 01:00,\"2024-01-02\"\n\
+                    2024-01-02,2024-01-01,2024-01-01,2024-01-01 01:00,2024-01-03\n2024-01-04,?,2024-01-01,,2024-01-03\n";
+        let survey = survey(text, &[Anything, Anything, NoTimes, Numbers, Times]).unwrap();
+        let times = |i: usize| survey.summaries()[i].times.as_ref().map(|t| (t.n, t.decreases, t.is_broken));
+        assert_eq!(times(0), Some((3, false, false)));
+        assert_eq!((times(1), survey.summaries()[1].n_missing), (Some((2, true, false)), 1));
+        assert_eq!((times(2), survey.summaries()[2].names.len()), (None, 2));
+        assert_eq!((times(3), times(4)), (Some((2, true, false)), Some((3, false, false))));
+    }
+
+    #[test]
+    fn a_column_that_is_not_all_times_is_broken() {
+        for text in ["2024-01-02\nnone\n2024-01-03\n", "2024-01-02\n2024-01-02 10:00Z\n", "2024-01-02\n5\n"] {
+            let survey = survey(text, &[Expected::Anything]).unwrap();
+            assert!(survey.summaries()[0].times.as_ref().unwrap().is_broken, "{text}");
+        }
+        assert!(survey("none\n2024-01-02\n", &[Expected::Anything]).unwrap().summaries()[0].times.is_none());
+    }
+
+    #[test]
+    fn declared_times_must_be_complete_ordered_and_alike() {
+        let error = |text| survey(text, &[Expected::Times]).err().unwrap().to_string();
+        assert_eq!(
+            error("2024-01-02\n2024-01-01 10:00:00.5\n"),
+            "line 2, column 1 (time 'x0'): the time 2024-01-01T10:00:00.5Z is before that of the row above, \
+             2024-01-02T00:00:00Z: sort the rows by it, or leave it out with drop=('x0',) (--drop x0)"
+        );
+        assert_eq!(
+            error("5\n?\n6\n"),
+            "line 2, column 1 (time 'x0'): the time is missing: fill it in, or remove the row"
+        );
+        assert!(
+            error("2024-01-02\n2024-01-02T10:00Z\n")
+                .contains("line 2, column 1 (time 'x0'): '2024-01-02T10:00Z' has a time zone")
+        );
+        assert!(error("5\n03/04/2024\n").contains("is ambiguous: day or month first"));
+        assert!(survey("5\n5\n6.5", &[Expected::Times]).is_ok());
     }
 
     #[test]

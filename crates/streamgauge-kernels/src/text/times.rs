@@ -3,6 +3,7 @@
 //! A time is a count of seconds since 1970-01-01 UTC. It is the float nearest to the written time, since whole seconds
 //! and the fraction are added only once. A time without a zone counts as UTC.
 
+use super::names::find_plain_end;
 use super::numbers::{parse_number, scan_number};
 use super::quote_excerpt;
 use crate::KernelError;
@@ -162,6 +163,13 @@ impl TimeFormat {
             Self::Parts(format) => format.parse(text),
         }
     }
+}
+
+/// Returns the time, and the end, of the plain field that starts at `position`, if it is one.
+#[inline(always)]
+pub(super) fn scan_time(format: &TimeFormat, line: &[u8], position: usize, delimiter: u8) -> Option<(Time, usize)> {
+    let end = find_plain_end(line, position, delimiter)?;
+    format.parse_bytes(&line[position..end]).map(|time| (time, end))
 }
 
 /// Returns whether a text is a time in ISO 8601.

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import UNLABELLED, Schema
+from streamgauge.streams.column_rules import find_decrease, refuse_decrease, sort_names
+from streamgauge.streams.columns import Column as TableColumn
 from streamgauge.streams.files.column_roles import (
     Column,
     Selection,
     build_schema,
-    check_classes,
     check_distinct,
-    sort_names,
 )
 from streamgauge.streams.files.numpy_arrays import StoredArray, read_array
 from streamgauge.streams.files.row_blocks import Rows, rebatch
@@ -24,7 +24,7 @@ from streamgauge.streams.files.text_files import prefix_errors
 
 __all__ = ["ArchiveReader", "open_archive"]
 
-ARRAYS = ("x", "y", "weight", "attributes")
+ARRAYS = ("x", "y", "weight", "time", "attributes")
 
 
 def _read_member(source: Source, name: str) -> StoredArray:
@@ -39,8 +39,17 @@ def _read_member(source: Source, name: str) -> StoredArray:
 class ArchiveReader:
     """Reader of the rows of an archive, from any row on."""
 
-    def __init__(self, source: Source, members: dict[str, StoredArray], columns: list[Column]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        members: dict[str, StoredArray],
+        columns: list[Column],
+        time_format: str | None = None,
+    ) -> None:
         self.schema: Schema = build_schema(columns)
+        self.notes: tuple[str, ...] = ()
+        self.has_times = "time" in members
+        self._time_format = time_format
         self.n_rows = members["y"].shape[0]
         self._source = source
         self._members = members
@@ -54,9 +63,38 @@ class ArchiveReader:
         x, y, weight = self._members["x"], self._members["y"], self._members.get("weight")
         n = max(1, CHUNK_BYTES // (8 * max(1, x.shape[1])))
         weights = iter(()) if weight is None else weight.read_parts(start, n)
+        time = self._members.get("time")
+        times = iter(()) if time is None else time.read_parts(start, n)
         for i, (values, labels) in enumerate(zip(x.read_parts(start, n), y.read_parts(start, n), strict=True)):
             row = start + i * n
-            yield self._as_numbers(values, row), self._as_codes(labels), self._as_weights(next(weights, None), row)
+            yield (
+                self._as_numbers(values, row),
+                self._as_codes(labels),
+                self._as_weights(next(weights, None), row),
+                self._as_times(next(times, None), row),
+            )
+
+    def check_times(self) -> None:
+        """Raise if a time is missing, is no time, or is before the one above it."""
+        row, last = 0, -np.inf
+        for part in self._members["time"].read_parts(0) if self.has_times else ():
+            times = self._as_times(part, row)
+            if times is not None and len(times):
+                decrease = find_decrease(times, last)
+                if decrease is not None:
+                    where = f"{self._source.name}, row {row + decrease} (counted from 0)"
+                    before = times[decrease - 1] if decrease else last
+                    raise refuse_decrease(where, "time", float(times[decrease]), float(before))
+                row, last = row + len(times), float(times[-1])
+
+    def _as_times(self, values: NDArray[Any] | None, row: int) -> NDArray[np.float64] | None:
+        if values is None:
+            return None
+        try:
+            return TableColumn.from_values("time", values).to_times(self._time_format)
+        except StreamgaugeError as error:
+            msg = f"{self._source.name}, in the rows from {row} on: {error}"
+            raise StreamgaugeError(msg) from None
 
     def _as_numbers(self, values: NDArray[Any], row: int) -> NDArray[np.float64]:
         numbers = np.ascontiguousarray(values[:, self._attributes], dtype=np.float64)
@@ -112,23 +150,24 @@ def open_archive(source: Source, selection: Selection) -> ArchiveReader:
         msg = f"{source.name} has no labelled rows"
         raise StreamgaugeError(msg)
     with prefix_errors(source):
-        check_distinct([*attributes, ""])
+        check_distinct(attributes)
         columns = [Column(name, "numeric") for name in attributes]
-        columns = selection.assign([*columns, Column("", "nominal", sort_names(classes))])
-        check_classes(columns)
-        return ArchiveReader(source, members, columns)
+        columns, _ = selection.assign([*columns, Column("y", "nominal", sort_names(classes))])
+        reader = ArchiveReader(source, members, columns, selection.time_format)
+    reader.check_times()
+    return reader
 
 
 def _check_arrays(source: Source, members: dict[str, StoredArray]) -> None:
     x, y = members["x"], members["y"]
     expected = {"x": ("biuf", (*y.shape[:1], *x.shape[1:2])), "y": ("biuUS", x.shape[:1])}
-    expected |= {"weight": ("biuf", x.shape[:1]), "attributes": ("US", x.shape[1:2])}
+    expected |= {"weight": ("biuf", x.shape[:1]), "time": ("iufMUS", x.shape[:1]), "attributes": ("US", x.shape[1:2])}
     for name, member in members.items():
         kinds, shape = expected[name]
         n_axes = 2 if name == "x" else 1
         if len(member.shape) != n_axes or member.shape != shape:
             msg = f"{source.name}: {name} has the shape {member.shape}; "
-            msg += "x must be [n, d], y and weight [n], attributes [d]"
+            msg += "x must be [n, d], y, weight and time [n], attributes [d]"
             raise StreamgaugeError(msg)
         if member.dtype.kind not in kinds:
             required_types = {"y": "integers or strings", "attributes": "strings"}.get(name, "numbers")

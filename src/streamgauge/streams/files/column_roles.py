@@ -1,16 +1,25 @@
-"""Roles of the columns of a file: attribute, class, weight or dropped."""
+"""Roles of the columns of a file: attribute, class, weight, time or dropped."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.records import Attribute, Schema
+from streamgauge.streams.column_rules import (
+    MAX_CLASSES,
+    MAX_DECLARED_NAMES,
+    MAX_NAMES,
+    TimeColumn,
+    check_target,
+    choose_time,
+    describe_text,
+    is_free_text,
+    merge_spellings,
+    sort_names,
+)
 
 __all__ = [
-    "MAX_CLASSES",
-    "MAX_NAMES",
     "Column",
     "Key",
     "Kind",
@@ -18,18 +27,10 @@ __all__ = [
     "Selection",
     "build_layout",
     "build_schema",
-    "check_classes",
     "check_distinct",
-    "sort_names",
 ]
 
-MAX_CLASSES = 1_000
-"""The most classes that a file may have without declaring them; more are reported as a mistake."""
-
-MAX_NAMES = 10_000
-"""A column with more distinct names than this is text."""
-
-Kind = Literal["numeric", "nominal", "text"]
+Kind = Literal["numeric", "nominal", "time", "text"]
 Role = Literal["attribute", "class", "weight", "time", "dropped"]
 Key = str | int
 """A column by name or by position: 0 is the first column, -1 the last."""
@@ -37,7 +38,26 @@ Key = str | int
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a file.
+    """A column of a file, and what a pass over the rows found in it.
+
+    Parameters
+    ----------
+    name, kind, role
+        Its name, what it holds and what it is used for.
+    values
+        The names of a nominal column, in the order of their codes.
+    missing
+        Whether values may be missing.
+    spellings
+        The texts of the names, each with its code, where they differ from the names.
+    time_format
+        How times are written; None if the values are not read as times, and empty if they are recognised.
+    n_present, n_missing
+        Number of values, and of missing values.
+    n_names
+        Number of distinct names; None for too many.
+    decreases
+        Whether a time is before the one above it.
 
     Examples
     --------
@@ -50,6 +70,35 @@ class Column:
     values: tuple[str, ...] | None = None
     missing: bool = True
     role: Role = "attribute"
+    spellings: tuple[tuple[str, int], ...] = ()
+    time_format: str | None = None
+    n_present: int = 0
+    n_missing: int = 0
+    n_names: int | None = 0
+    decreases: bool = False
+
+    @classmethod
+    def from_names(cls, name: str, names: Sequence[str], n_present: int, n_missing: int, *, declared: bool) -> "Column":
+        """Build a column of names: nominal, or text if nearly all are different and nothing is declared.
+
+        Examples
+        --------
+        >>> Column.from_names("size", ["S", "L"], 2, 0, declared=False).values
+        ('L', 'S')
+        >>> Column.from_names("ok", ["1.0", "1", "0"], 9, 0, declared=True).spellings
+        (('1.0', 1), ('1', 1), ('0', 0))
+        """
+        counts = {"n_present": n_present, "n_missing": n_missing, "n_names": len(names)}
+        if not declared and is_free_text(len(names), n_present):
+            n_names = None if len(names) > MAX_NAMES else len(names)
+            return cls(name, "text", n_present=n_present, n_missing=n_missing, n_names=n_names)
+        merged = merge_spellings(names)
+        values = sort_names(set(merged))
+        spellings: tuple[tuple[str, int], ...] = ()
+        if merged != list(names):
+            codes = {value: code for code, value in enumerate(values)}
+            spellings = tuple((text, codes[value]) for text, value in zip(names, merged, strict=True))
+        return cls(name, "nominal", values, n_missing > 0, spellings=spellings, **counts)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -58,7 +107,7 @@ class Selection:
 
     Examples
     --------
-    >>> assigned = Selection(target="c", drop=(0,)).assign([Column("a", "numeric"), Column("b", "numeric"),
+    >>> assigned, notes = Selection(target="c", drop=(0,)).assign([Column("a", "numeric"), Column("b", "numeric"),
     ...     Column("c", "nominal", ("x", "y"))])
     >>> [column.role for column in assigned]
     ['dropped', 'attribute', 'class']
@@ -71,7 +120,7 @@ class Selection:
     drop: tuple[Key, ...] = ()
     numeric: tuple[Key, ...] = ()
     nominal: tuple[Key, ...] = ()
-    drop_text: bool = False
+    time_format: str | None = None
 
     def resolve_roles(self, names: Sequence[str]) -> list[Role]:
         """Return the role of each column, assuming that none is text."""
@@ -104,33 +153,71 @@ class Selection:
         by_role = {
             "class": "names",
             "weight": "numbers",
-            "time": "nothing",
+            "time": "times",
             "dropped": "nothing",
             "attribute": "anything",
         }
+        roles = self.resolve_roles(names)
+        if self.time_format is not None and self.time is None and not numeric:
+            msg = f"time_format={self.time_format!r} needs the column that it describes: set time"
+            raise StreamgaugeError(msg)
         return [
-            "numbers" if i in numeric else "names" if i in nominal and role == "attribute" else by_role[role]
-            for i, role in enumerate(self.resolve_roles(names))
+            by_role[role]
+            if role != "attribute"
+            else "numbers"
+            if i in numeric
+            else "names"
+            if i in nominal
+            else by_role[role]
+            for i, role in enumerate(roles)
         ]
 
-    def assign(self, columns: Sequence[Column]) -> list[Column]:
-        """Return the columns with their roles; raise if the kind of a column does not fit its role."""
-        roles = self.resolve_roles([column.name for column in columns])
-        assigned = []
+    def survey(self, names: Sequence[str]) -> list[tuple[str, str, str | None, int]]:
+        """Return the columns as `_native.Survey` takes them: name, contents, format of times, most names."""
+        written = self.time_format if self.time_format is not None and "%" in self.time_format else None
+        formats = {"times": self.time_format, "numbers": written}
+        roles = self.resolve_roles(names)
+        contents = self.resolve_contents(names)
+        most = {"names": MAX_DECLARED_NAMES}
+        return [
+            (name, content, formats.get(content), MAX_CLASSES + 1 if role == "class" else most.get(content, MAX_NAMES))
+            for name, role, content in zip(names, roles, contents, strict=True)
+        ]
+
+    def assign(self, columns: Sequence[Column]) -> tuple[list[Column], tuple[str, ...]]:
+        """Return the columns with their roles, and notes; raise if the kind of a column does not fit its role."""
+        names = [column.name for column in columns]
+        roles = self.resolve_roles(names)
+        nominal = _find_all("nominal", self.nominal, names)
+        assigned, notes = [], []
         for i, (column, role) in enumerate(zip(columns, roles, strict=True)):
             label = f"column {i + 1} ({role} {column.name!r})"
             if role == "class" and column.kind != "nominal":
                 msg = f"{label} is {column.kind}: the class must be nominal; name another column with target"
                 raise StreamgaugeError(msg)
+            if role == "class":
+                check_target(column.name, column.values or (), declared=i in nominal)
             if role == "weight" and column.kind != "numeric":
                 msg = f"{label} is {column.kind}: the weight must be numeric"
                 raise StreamgaugeError(msg)
             is_text = role == "attribute" and column.kind == "text"
-            if is_text and not self.drop_text:
-                msg = f"{label} is text, which cannot be an attribute: drop_text=True drops all text columns"
-                raise StreamgaugeError(msg)
+            if is_text:
+                notes.append(describe_text(column.name, column.n_names, column.n_present))
             assigned.append(replace(column, role="dropped" if is_text else role))
-        return assigned
+        times = [
+            TimeColumn(column.name, column.n_missing, never_decreases=not column.decreases)
+            for column in assigned
+            if column.role == "attribute" and column.kind == "time"
+        ]
+        named = next((column.name for column in assigned if column.role == "time"), None)
+        time, on_times = choose_time(times, named)
+        resolved: list[Column] = [
+            replace(column, role="time" if column.name == time else "dropped")
+            if column.role == "attribute" and column.kind == "time"
+            else column
+            for column in assigned
+        ]
+        return resolved, (*on_times, *notes)
 
 
 def _find(option: str, key: Key, names: Sequence[str]) -> int:
@@ -150,8 +237,8 @@ def _find_all(option: str, keys: Iterable[Key], names: Sequence[str]) -> set[int
     return {_find(option, key, names) for key in keys}
 
 
-def build_schema(columns: Sequence[Column]) -> Schema:
-    """Return the schema of rows with these columns.
+def build_schema(columns: Sequence[Column], notes: Sequence[str] = ()) -> Schema:
+    """Return the schema of rows with these columns; notes say what was left out, if no attribute remains.
 
     Examples
     --------
@@ -162,31 +249,26 @@ def build_schema(columns: Sequence[Column]) -> Schema:
     classes = next(column.values or () for column in columns if column.role == "class")
     if not attributes:
         msg = "there is no attribute besides the class"
-        raise StreamgaugeError(msg)
+        raise StreamgaugeError("; ".join([msg, *notes]))
     return Schema(attributes, classes)
 
 
-def build_layout(columns: Sequence[Column]) -> list[tuple[str, Sequence[str] | None, str, bool]]:
+def build_layout(columns: Sequence[Column]) -> list[tuple[str, Sequence[str] | None, list[int], str, bool, str | None]]:
     """Return the columns as the native reader takes them.
 
     Examples
     --------
     >>> build_layout([Column("a", "numeric")])
-    [('a', None, 'attribute', True)]
+    [('a', None, [], 'attribute', True, None)]
     """
-    return [(c.name, None if c.role == "dropped" else c.values, c.role, c.missing) for c in columns]
-
-
-def sort_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Sort names: by value if all are numbers, else alphabetically.
-
-    Examples
-    --------
-    >>> sort_names(["10", "9", "-1"]), sort_names(["b", "10", "9"])
-    (('-1', '9', '10'), ('10', '9', 'b'))
-    """
-    names = sorted(names)
-    return tuple(sorted(names, key=float) if all(map(_native.is_number, names)) else names)
+    layout: list[tuple[str, Sequence[str] | None, list[int], str, bool, str | None]] = []
+    for c in columns:
+        is_used = c.role not in ("dropped", "time")
+        names = [text for text, _ in c.spellings] if c.spellings else c.values
+        codes = [code for _, code in c.spellings] if is_used else []
+        times = (c.time_format or "") if c.role == "time" else c.time_format if is_used else None
+        layout.append((c.name, names if is_used else None, codes, c.role, c.missing, times))
+    return layout
 
 
 def check_distinct(names: Sequence[str]) -> None:
@@ -196,21 +278,9 @@ def check_distinct(names: Sequence[str]) -> None:
     --------
     >>> check_distinct(["a", "b"])
     """
+    first: dict[str, int] = {}
     for i, name in enumerate(names):
-        if name in names[:i]:
-            msg = f"column {i + 1} ({name!r}): column {names.index(name) + 1} has the same name"
+        if name in first:
+            msg = f"column {i + 1} ({name!r}): column {first[name] + 1} has the same name"
             raise StreamgaugeError(msg)
-
-
-def check_classes(columns: Sequence[Column]) -> None:
-    """Raise if the class has too many values to be a class.
-
-    Examples
-    --------
-    >>> check_classes([Column("c", "nominal", ("a", "b"), role="class")])
-    """
-    column = next(column for column in columns if column.role == "class")
-    if len(column.values or ()) > MAX_CLASSES:
-        msg = f"column {column.name!r} has more than {MAX_CLASSES} values, too many for classes: "
-        msg += "name another column with target"
-        raise StreamgaugeError(msg)
+        first[name] = i

@@ -5,26 +5,21 @@ from dataclasses import dataclass
 
 from streamgauge import _native
 from streamgauge.records import Schema
-from streamgauge.streams.files.column_roles import (
-    MAX_CLASSES,
-    MAX_NAMES,
-    Column,
-    Kind,
-    Selection,
-    build_layout,
-    build_schema,
-    sort_names,
-)
+from streamgauge.streams.files.column_roles import Column, Kind, Selection, build_layout, build_schema
 from streamgauge.streams.files.source import Source
-from streamgauge.streams.files.text_files import Mark, TextReader, locate_errors, prefix_errors, read_from
+from streamgauge.streams.files.text_files import (
+    ColumnSurvey,
+    Mark,
+    TextReader,
+    build_column,
+    locate_errors,
+    prefix_errors,
+    survey_rows,
+)
 
 __all__ = ["Start", "open_delimited", "read_start"]
 
 MAX_LINE_BYTES = 1 << 24
-
-ColumnSurvey = tuple[list[str], list[int], int, int, int | None]
-"""What a survey found in a column: names, counts of the names, number of numbers, number of missing values, and the
-line at which there were too many names (None if there were not)."""
 
 
 @dataclass(frozen=True)
@@ -65,22 +60,24 @@ def open_delimited(
         start = read_start(source, header=header, delimiter=delimiter)
     with prefix_errors(source):
         roles = selection.resolve_roles(start.names)
-        contents = selection.resolve_contents(start.names)
+        specs = selection.survey(start.names)
     with locate_errors(source):
         _check_names(start, roles)
         if declared is None:
-            columns, n_rows = _survey_columns(source, start, missing, contents, roles.index("class"))
+            survey = survey_rows(source, specs, start.delimiter, missing, start.first_row, arff=False)
+            columns, n_rows = _build_columns(start, survey, specs, roles.index("class")), survey.n_rows
         else:
-            columns, n_rows = _match_schema(start, roles, declared), None
+            columns, n_rows = _match_schema(start, roles, declared, selection.time_format), None
     with prefix_errors(source):
-        columns = selection.assign(columns)
-        schema = build_schema(columns)
+        columns, notes = selection.assign(columns)
+        schema = declared or build_schema(columns, notes)
     layout = build_layout(columns)
 
     def build(mark: Mark, skip_to: int) -> _native.RowReader:
         return _native.RowReader.delimited(layout, ord(start.delimiter), False, missing, mark, skip_to)  # noqa: FBT003
 
-    return TextReader(source, schema, build, start.first_row, n_rows)
+    has_times = any(column.role == "time" for column in columns)
+    return TextReader(source, schema, build, start.first_row, n_rows, notes=notes, has_times=has_times)
 
 
 def read_start(source: Source, *, header: bool | None, delimiter: str | None) -> Start:
@@ -93,7 +90,9 @@ def read_start(source: Source, *, header: bool | None, delimiter: str | None) ->
     except ValueError as error:
         msg = f"line {mark[2]}, {error}"
         raise ValueError(msg) from None
-    has_header = not any(map(_native.is_number, fields)) if header is None else header
+    has_header = (
+        not any(_native.is_number(text) or _native.is_time(text) for text in fields) if header is None else header
+    )
     return Start(fields=fields, mark=mark, delimiter=delimiter, has_header=has_header, guessed=header is None)
 
 
@@ -156,38 +155,19 @@ def _check_names(start: Start, roles: Sequence[str]) -> None:
         first[name] = i
 
 
-def _survey_columns(
-    source: Source, start: Start, missing: tuple[str, ...], contents: Sequence[str], target: int
-) -> tuple[list[Column], int]:
-    """Return the columns and the number of rows, found in one pass."""
-    columns_to_survey = list(zip(start.names, contents, strict=True))
-    survey = _native.Survey(columns_to_survey, ord(start.delimiter), missing, MAX_NAMES, start.first_row)
-    for chunk in read_from(source, start.first_row):
-        survey.update(chunk)
-    survey.finish()
-    if not survey.n_rows:
-        msg = "it has no rows"
-        raise ValueError(msg)
+def _build_columns(
+    start: Start, survey: _native.Survey, specs: list[tuple[str, str, str | None, int]], target: int
+) -> list[Column]:
+    """Return the columns as a survey found them."""
     _check_guess(start, survey, target)
-    columns = [_build_column(name, surveyed) for name, surveyed in zip(start.names, survey.seen, strict=True)]
-    classes = columns[target]
-    if classes.kind == "numeric":
-        msg = f"no row has a class in column {target + 1} ({classes.name!r})"
+    columns = [
+        build_column(name, content, seen, time_format)
+        for (name, content, time_format, _), seen in zip(specs, survey.seen, strict=True)
+    ]
+    if columns[target].kind == "numeric":
+        msg = f"no row has a class in column {target + 1} ({columns[target].name!r})"
         raise ValueError(msg)
-    if classes.kind == "text" or len(classes.values or ()) > MAX_CLASSES:
-        msg = (
-            f"column {target + 1} ({classes.name!r}) has more than {MAX_CLASSES} values, too many for classes: "
-            "name another column with target"
-        )
-        raise ValueError(msg)
-    return columns, survey.n_rows
-
-
-def _build_column(name: str, surveyed: ColumnSurvey) -> Column:
-    names, _, _, n_missing, overflow = surveyed
-    if overflow:
-        return Column(name, "text")
-    return Column(name, "nominal" if names else "numeric", sort_names(names) if names else None, missing=n_missing > 0)
+    return columns
 
 
 def _check_guess(start: Start, survey: _native.Survey, target: int) -> None:
@@ -195,7 +175,7 @@ def _check_guess(start: Start, survey: _native.Survey, target: int) -> None:
     if not start.guessed:
         return
     if start.has_header:
-        # Only a column of numbers below a name distinguishes a header from a row.
+        # Only a column of numbers or times below a name distinguishes a header from a row.
         doubtful = not any(map(_is_numeric, survey.seen))
     else:
         names, counts, *_ = survey.seen[target]
@@ -208,11 +188,13 @@ def _check_guess(start: Start, survey: _native.Survey, target: int) -> None:
 
 
 def _is_numeric(surveyed: ColumnSurvey) -> bool:
-    names, _, n_numbers, _, overflow = surveyed
+    names, _, n_numbers, _, overflow, times = surveyed
+    if times is not None:
+        return True
     return overflow is None and (n_numbers > 0 or (bool(names) and all(map(_native.is_number, names))))
 
 
-def _match_schema(start: Start, roles: Sequence[str], schema: Schema) -> list[Column]:
+def _match_schema(start: Start, roles: Sequence[str], schema: Schema, time_format: str | None) -> list[Column]:
     """Return the columns as a schema declares them; raise if the attributes differ."""
     names = start.names
     indexes = [i for i, role in enumerate(roles) if role == "attribute"]
@@ -229,6 +211,9 @@ def _match_schema(start: Start, roles: Sequence[str], schema: Schema) -> list[Co
         columns[i] = Column(attribute.name, kind, attribute.values, attribute.missing)
     target = roles.index("class")
     columns[target] = Column(names[target], "nominal", schema.classes)
+    if "time" in roles:
+        time = roles.index("time")
+        columns[time] = Column(names[time], "time", time_format=time_format or "")
     return columns
 
 

@@ -9,9 +9,13 @@ from functools import cached_property
 from itertools import islice
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
 from streamgauge.protocols import StreamBase
 from streamgauge.records import Batch, Schema
+from streamgauge.streams.column_rules import find_decrease, refuse_decrease
 from streamgauge.streams.files.archives import open_archive
 from streamgauge.streams.files.column_roles import Key, Selection
 from streamgauge.streams.files.delimited import open_delimited
@@ -36,15 +40,15 @@ SUFFIXES = {
     ".npz": "npz",
     ".npy": "npy",
 }
-_SELECTION = {"target", "weight", "keep", "drop", "drop_text"}
+_SELECTION = {"target", "weight", "time", "time_format", "keep", "drop", "numeric", "nominal"}
 OPTIONS_BY_FORMAT = {
     "arff": _SELECTION | {"delimiter", "missing"},
-    "csv": _SELECTION | {"header", "delimiter", "numeric", "nominal", "missing", "declared"},
-    "parquet": _SELECTION | {"nominal"},
-    "arrow": _SELECTION | {"nominal"},
+    "csv": _SELECTION | {"header", "delimiter", "missing", "declared"},
+    "parquet": _SELECTION,
+    "arrow": _SELECTION,
     "libsvm": set[str](),
-    "npz": {"keep", "drop"},
-    "npy": _SELECTION | {"nominal"},
+    "npz": {"keep", "drop", "time_format"},
+    "npy": _SELECTION,
 }
 """The options that each format supports; others are refused rather than ignored."""
 
@@ -57,6 +61,12 @@ class _Reader(Protocol):
 
     @property
     def n_rows(self) -> int: ...
+
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+
+    @property
+    def has_times(self) -> bool: ...
 
     def read_rows(self, size: int, start: int) -> Iterator[Rows]: ...
 
@@ -81,16 +91,24 @@ class File(StreamBase):
     delimiter
         The character that separates values; None detects a comma, semicolon, tab or bar.
     numeric, nominal
-        Columns of a CSV file (or integer columns of a table) to read as numbers, or as names. Other columns are
-        numeric if all values are numbers and nominal if none is; a mixture is an error.
+        Columns to read as numbers (times as seconds since 1970), or as names, of which there may be up to a million.
+        Other columns are numeric if all values are numbers and nominal if none is; a mixture is an error. A column of
+        more than 10,000 names, or whose names differ in more than 90 % of more than 20 rows, is text: it is left out,
+        which `notes` states.
     missing
         Texts that stand for a missing value; in ARFF ``?`` always does and an empty field never.
     weight
         The column that holds the weight of each row.
+    time
+        The column that holds the time of each row, which may not decrease; it is no attribute. None recognises the only
+        column of ISO 8601 times that never decrease, which `notes` states; other columns of times are left out. In
+        ``.npz`` files it is the array ``time``.
+    time_format
+        How times are written: "s", "ms", "us" or "ns" for numbers of that unit since 1970, or a format of `strptime`
+        such as "%d/%m/%Y %H:%M" (with %Y %y %m %d %H %I %p %M %S %f %b %B %j %z). None recognises ISO 8601 and
+        numbers of seconds. Times without a zone count as UTC.
     keep, drop
         Columns to keep as attributes (None: all), and columns to drop.
-    drop_text
-        Whether to drop text columns: string and date attributes, and columns with more than 10,000 distinct names.
     declared
         The schema of a CSV file: the pass that would infer it is skipped, and codes are those of the schema.
     format
@@ -119,7 +137,7 @@ class File(StreamBase):
     time: Key | None = None
     keep: tuple[Key, ...] | None = None
     drop: tuple[Key, ...] = ()
-    drop_text: bool = False
+    time_format: str | None = None
     declared: Schema | None = None
     format: str | None = None
     ends = True
@@ -150,6 +168,16 @@ class File(StreamBase):
         """Number of rows: from the metadata of the file, or counted on first use."""
         return self._reader.n_rows
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was recognised or left out, and how to change it."""
+        return self._reader.notes
+
+    @property
+    def has_times(self) -> bool:
+        """Whether the rows have times."""
+        return self._reader.has_times
+
     @cached_property
     def fingerprint(self) -> str:
         """Digest of the bytes of the file and of the options, but not of the path."""
@@ -163,9 +191,20 @@ class File(StreamBase):
         return self._read_batches(size, start)
 
     def _read_batches(self, size: int, start: int) -> Iterator[Batch]:
-        for x, y, weight in self._reader.read_rows(size, start):
-            yield Batch(start, x, y, weight)
+        last = -np.inf
+        for x, y, weight, time in self._reader.read_rows(size, start):
+            if time is not None and len(time):
+                self._check_order(time, last, start)
+                last = time[-1]
+            yield Batch(start, x, y, weight, time)
             start += len(y)
+
+    def _check_order(self, time: NDArray[np.float64], last: float, start: int) -> None:
+        """Raise if times decrease; a file without a declared schema was checked when it was opened."""
+        row = find_decrease(time, last)
+        if row is not None:
+            where = f"{self._source.name}, row {start + row} (counted from 0)"
+            raise refuse_decrease(where, str(self.time), float(time[row]), float(time[row - 1] if row else last))
 
     @cached_property
     def _source(self) -> Source:

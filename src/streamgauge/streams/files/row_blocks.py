@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 __all__ = ["Rows", "rebatch"]
 
-Rows = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64] | None]
-"""Values, class codes and weights of consecutive rows."""
+Rows = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.float64] | None]
+"""Values, class codes, weights and times of consecutive rows."""
 
 
 def rebatch(parts: Iterable[Rows], size: int) -> Iterator[Rows]:
@@ -16,17 +16,19 @@ def rebatch(parts: Iterable[Rows], size: int) -> Iterator[Rows]:
 
     Examples
     --------
-    >>> parts = [(np.zeros((n, 1)), np.zeros(n, dtype=np.int32), None) for n in (1, 4, 2)]
-    >>> [len(y) for _, y, _ in rebatch(parts, 3)]
+    >>> parts = [(np.zeros((n, 1)), np.zeros(n, dtype=np.int32), None, None) for n in (1, 4, 2)]
+    >>> [len(y) for _, y, *_ in rebatch(parts, 3)]
     [3, 3, 1]
     """
     pending: list[Rows] = []
     n = 0
-    for x, y, weight in parts:
+    for x, y, weight, time in parts:
         start = 0
         while start < len(y):
             stop = min(len(y), start + size - n)
-            pending.append((x[start:stop], y[start:stop], None if weight is None else weight[start:stop]))
+            rows = slice(start, stop)
+            weights, times = None if weight is None else weight[rows], None if time is None else time[rows]
+            pending.append((x[rows], y[rows], weights, times))
             n, start = n + stop - start, stop
             if n == size:
                 yield _concatenate(pending)
@@ -36,6 +38,10 @@ def rebatch(parts: Iterable[Rows], size: int) -> Iterator[Rows]:
 
 
 def _concatenate(parts: Sequence[Rows]) -> Rows:
-    x, y, weight = zip(*parts, strict=True)
-    weights = [w for w in weight if w is not None]
-    return np.concatenate(x), np.concatenate(y), np.concatenate(weights) if weights else None
+    x, y, weight, time = zip(*parts, strict=True)
+    return np.concatenate(x), np.concatenate(y), _concatenate_optional(weight), _concatenate_optional(time)
+
+
+def _concatenate_optional(parts: Iterable[NDArray[np.float64] | None]) -> NDArray[np.float64] | None:
+    present = [part for part in parts if part is not None]
+    return np.concatenate(present) if present else None

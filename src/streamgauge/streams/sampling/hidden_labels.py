@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.protocols import LabellingBase, Stream, StreamBase
 from streamgauge.records import NEVER, Arrivals, Batch, Schema
+from streamgauge.streams.column_rules import sort_names
 from streamgauge.streams.files import File
-from streamgauge.streams.files.column_roles import sort_names
 from streamgauge.streams.sampling.recipes import read_recipe
 
 __all__ = ["HiddenLabels", "find_sample_folder", "open_test"]

@@ -123,7 +123,7 @@ def _open_index(raw: RawText, path: Path) -> RawText | None:
         return None
     header = None if raw.start is None else raw.start.has_header
     try:
-        index = open_raw(File(path, target=raw.class_index + 1, header=header, drop_text=raw.kind == "arff"))
+        index = open_raw(File(path, target=raw.class_index + 1, header=header))
     except StreamgaugeError:
         return None
     if index is None or len(index.names) != len(raw.names) + 1:

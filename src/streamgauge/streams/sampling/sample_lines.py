@@ -7,7 +7,7 @@ from pathlib import Path
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
-from streamgauge.streams.files.column_roles import sort_names
+from streamgauge.streams.column_rules import sort_names
 from streamgauge.streams.files.text_files import locate_errors
 from streamgauge.streams.output_files import detect_format, open_output
 from streamgauge.streams.sampling.index_files import ClassCounts, count_rows, read_counts, write_index_note
