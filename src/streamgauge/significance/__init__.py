@@ -16,7 +16,14 @@ from streamgauge.significance.comparison import (
     p_text,
 )
 from streamgauge.significance.confidence_sequences import asymptotic_radius, empirical_bernstein, two_way_sequence
-from streamgauge.significance.corrections import benjamini_hochberg, e_benjamini_hochberg, holm, hommel, shaffer
+from streamgauge.significance.corrections import (
+    benjamini_hochberg,
+    bergmann_hommel,
+    e_benjamini_hochberg,
+    holm,
+    hommel,
+    shaffer,
+)
 from streamgauge.significance.e_values import Betting, anytime_mcnemar
 from streamgauge.significance.effect_size import Effect, effect_size
 from streamgauge.significance.fold_tests import (
@@ -69,6 +76,7 @@ __all__ = [
     "asymptotic_radius",
     "bayesian_sign",
     "benjamini_hochberg",
+    "bergmann_hommel",
     "check_test",
     "compare",
     "compare_all",

@@ -12,7 +12,7 @@ from streamgauge._format.text import count, join_words
 from streamgauge.errors import StreamgaugeError, require_between, unknown_name
 from streamgauge.records import RunData
 from streamgauge.significance.compare import choose_forgetting
-from streamgauge.significance.corrections import holm, shaffer
+from streamgauge.significance.corrections import bergmann_hommel, holm, shaffer
 from streamgauge.significance.fold_tests import equality_tolerance, wilcoxon
 from streamgauge.significance.rank_tests import (
     Friedman,
@@ -29,9 +29,16 @@ POST_HOCS = {
     "wilcoxon_holm": "exact Wilcoxon over streams, Holm-adjusted",
     "ranks_holm": "normal test of mean ranks, Holm-adjusted",
     "ranks_shaffer": "normal test of mean ranks, Shaffer-adjusted",
+    "ranks_bergmann_hommel": "normal test of mean ranks, Bergmann-Hommel-adjusted (at most 9 learners)",
     "nemenyi": "Nemenyi's test of mean ranks",
 }
 """The post-hoc tests of pairs, and their descriptions."""
+
+_RANK_CORRECTIONS: dict[str, Callable[[ArrayLike], NDArray[np.float64]]] = {
+    "ranks_holm": holm,
+    "ranks_shaffer": shaffer,
+    "ranks_bergmann_hommel": bergmann_hommel,
+}
 
 
 @dataclass(frozen=True)
@@ -332,9 +339,8 @@ def _compare_pairs(
         single = np.array([wilcoxon(values, alpha=alpha).p_value for values in differences])
         adjusted = holm(single)
     else:
-        adjust: Callable[[ArrayLike], NDArray[np.float64]] = shaffer if post_hoc == "ranks_shaffer" else holm
         single = mean_rank_p_values(mean_ranks, len(table))[upper]
-        adjusted = adjust(single)
+        adjusted = _RANK_CORRECTIONS[post_hoc](single)
     pairs = []
     for (i, j), values, p_value, adjusted_p in zip(indices, differences, single, adjusted, strict=True):
         tied = np.abs(values) <= equality_tolerance(table)

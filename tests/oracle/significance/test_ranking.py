@@ -12,6 +12,7 @@ from scipy import stats
 
 from streamgauge.significance import (
     benjamini_hochberg,
+    bergmann_hommel,
     friedman,
     holm,
     hommel,
@@ -19,6 +20,7 @@ from streamgauge.significance import (
     nemenyi_p_values,
     rank_table,
     ranks_of,
+    shaffer,
 )
 from tests.support.accuracy_table import TABLE
 
@@ -89,3 +91,42 @@ def test_mean_ranks_are_tested_as_normal() -> None:
     means = ranks_of(TABLE).mean(axis=0)
     z = (means[0] - means[3]) / np.sqrt(4 * 5 / (6 * 14))
     assert mean_rank_p_values(means, 14)[0, 3] == pytest.approx(2 * stats.norm.sf(abs(z)))
+
+
+def list_exhaustive_sets(n_learners: int) -> list[frozenset[int]]:
+    """Return the sets of pairs that can be equal while all others differ, by trying all: equality is transitive."""
+    pairs = list(combinations(range(n_learners), 2))
+    number = {frozenset(pair): i for i, pair in enumerate(pairs)}
+    triangles = [
+        [number[frozenset(pair)] for pair in combinations(trio, 2)] for trio in combinations(range(n_learners), 3)
+    ]
+    sets = [frozenset(s) for size in range(1, len(pairs) + 1) for s in combinations(range(len(pairs)), size)]
+    return [s for s in sets if all(sum(pair in s for pair in triangle) != 2 for triangle in triangles)]
+
+
+EXHAUSTIVE = {n_learners: list_exhaustive_sets(n_learners) for n_learners in (2, 3, 4, 5)}
+
+
+@given(st.sampled_from([1, 3, 6, 10]).flatmap(lambda n: st.lists(st.floats(0.0, 0.3), min_size=n, max_size=n)))
+@settings(max_examples=60, deadline=None)
+def test_bergmann_hommel_rejects_what_no_accepted_exhaustive_set_contains(single: list[float]) -> None:
+    """The procedure as published: accept every exhaustive set I whose p-values are all above alpha / |I|."""
+    sets = EXHAUSTIVE[{1: 2, 3: 3, 6: 4, 10: 5}[len(single)]]
+    adjusted = bergmann_hommel(single)
+    assert (adjusted <= shaffer(single) + 1e-15).all()
+    for alpha in (0.01, 0.05, 0.2):
+        accepted = frozenset().union(*(s for s in sets if min(single[i] for i in s) * len(s) > alpha))
+        assert [p > alpha for p in adjusted] == [i in accepted for i in range(len(single))]
+
+
+def test_there_are_as_many_exhaustive_sets_as_garcia_and_herrera_count() -> None:
+    assert [len(sets) for sets in EXHAUSTIVE.values()] == [1, 4, 14, 51]
+    # With 9 learners and equal p-values, all 36 pairs can be equal at once.
+    assert bergmann_hommel([0.001] * 36) == pytest.approx([0.036] * 36)
+
+
+def test_ranks_are_adjusted_by_bergmann_and_hommel() -> None:
+    single = mean_rank_p_values(ranks_of(TABLE).mean(axis=0), len(TABLE))[np.triu_indices(4, 1)]
+    ranking = rank_table(TABLE, NAMES, post_hoc="ranks_bergmann_hommel")
+    assert [pair.adjusted for pair in ranking.pairs] == pytest.approx(bergmann_hommel(single))
+    assert [pair.p_value for pair in ranking.pairs] == pytest.approx(single)

@@ -16,7 +16,9 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Reading
 from streamgauge.results import Results
 from streamgauge.significance import (
+    POST_HOCS,
     benjamini_hochberg,
+    bergmann_hommel,
     critical_difference,
     diagram_text,
     e_benjamini_hochberg,
@@ -94,6 +96,13 @@ def test_shaffer_is_never_above_holm_nor_below_the_single_p(p_values: list[float
     assert (adjusted >= single).all()
 
 
+def test_bergmann_hommel_needs_all_pairs_of_few_learners() -> None:
+    with pytest.raises(StreamgaugeError, match="at most 9 learners, not 10"):
+        bergmann_hommel([0.5] * 45)
+    with pytest.raises(StreamgaugeError, match=r"all pairs of k learners \(1, 3, 6, 10, ...\), not 4"):
+        bergmann_hommel([0.5] * 4)
+
+
 def test_full_agreement_has_its_exact_chance() -> None:
     assert friedman([[3, 2, 1]] * 4).iman_davenport_p == pytest.approx(1 / 6**3)
     assert friedman([[3, 2, 2]] * 4).iman_davenport_p == pytest.approx(1 / 3**3)
@@ -122,7 +131,7 @@ def test_wins_ties_and_losses_are_counted() -> None:
         assert ranking.ties[i, j] == ranking.ties[j, i] == (TABLE[:, i] == TABLE[:, j]).sum()
 
 
-@pytest.mark.parametrize("post_hoc", ["wilcoxon_holm", "ranks_holm", "ranks_shaffer", "nemenyi"])
+@pytest.mark.parametrize("post_hoc", list(POST_HOCS))
 def test_a_measure_whose_small_values_are_good_turns_all_round(post_hoc: str) -> None:
     high = rank_table(TABLE, NAMES, post_hoc=post_hoc)
     low = rank_table(1 - TABLE, NAMES, post_hoc=post_hoc, measure="error", greater_is_better=False)
