@@ -22,9 +22,9 @@ from streamgauge.streams import ArrayStream, File, as_stream
 
 NAMES = ["mo", "tu", "Zürich", "a,b", 'say "hi"', "东京", "x y", "ÅB", "b2"]
 READERS: dict[str, Callable[[Path], Any]] = {
-    "pandas": lambda path: pd.read_csv(path, float_precision="round_trip"),
+    "pandas": lambda path: pd.read_csv(path),
     "pandas on Arrow": lambda path: pd.read_csv(path, dtype_backend="pyarrow", engine="pyarrow"),
-    "pandas, nullable": lambda path: pd.read_csv(path, float_precision="round_trip", dtype_backend="numpy_nullable"),
+    "pandas, nullable": lambda path: pd.read_csv(path, dtype_backend="numpy_nullable"),
     "polars": lambda path: pl.read_csv(path, infer_schema_length=None),
     "polars with dates": lambda path: pl.read_csv(path, infer_schema_length=None, try_parse_dates=True),
 }
