@@ -100,7 +100,7 @@ def test_sparse_training_gives_the_numbers_of_stream_learn() -> None:
         evaluator = package.evaluators.SparseTrainDenseTest(3, (strlearn.metrics.recall,))
         evaluator.process(generator(), [GaussianNB(), GaussianNB(var_smoothing=0.1)])
         scores.append(evaluator.scores)
-    np.testing.assert_allclose(*scores, rtol=1e-12)
+    np.testing.assert_allclose(scores[0], scores[1], rtol=1e-12)
 
 
 @pytest.mark.parametrize("delay", [1, 3])
@@ -110,7 +110,7 @@ def test_training_on_late_labels_gives_the_numbers_of_stream_learn(delay: int) -
         evaluator = package.evaluators.labeling_delay.ContinousRebuild((strlearn.metrics.recall,), delay)
         evaluator.process(generator(), GaussianNB())
         scores.append(evaluator.scores)
-    np.testing.assert_allclose(*scores, rtol=1e-12)
+    np.testing.assert_allclose(scores[0], scores[1], rtol=1e-12)
 
 
 @pytest.mark.parametrize(("name", "options"), [("SEA", {"n_estimators": 4}), ("WAE", {}), ("WAE", {"theta": 0.3})])
@@ -121,7 +121,7 @@ def test_ensembles_without_chance_give_the_numbers_of_stream_learn(name: str, op
         stream = strlearn.streams.StreamGenerator(20, 100, 3, n_features=5, n_drifts=2)
         evaluator.process(stream, getattr(package.ensembles, name)(GaussianNB(), **options))
         scores.append(evaluator.scores)
-    np.testing.assert_allclose(*scores, atol=1e-12)
+    np.testing.assert_allclose(scores[0], scores[1], atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["OnlineBagging", "OOB", "UOB"])

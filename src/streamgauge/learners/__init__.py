@@ -10,7 +10,7 @@ from streamgauge.learners.adapters import (
     VowpalWabbit,
     as_spec,
 )
-from streamgauge.learners.bagging import OOB, UOB, LeveragingBagging, OzaBag, OzaBoost
+from streamgauge.learners.bagging import DWM, OOB, UOB, LeveragingBagging, OzaBag, OzaBoost
 from streamgauge.learners.baselines import MajorityClass, Memoriser, NoChange, RandomGuess
 from streamgauge.learners.bayes import NaiveBayes
 from streamgauge.learners.chunk_ensembles import (
@@ -33,6 +33,7 @@ from streamgauge.learners.trees import ExtremelyFastDecisionTree, HoeffdingAdapt
 from streamgauge.learners.wrappers import DriftReset, NoiseFilter, OneVsRest
 
 __all__ = [
+    "DWM",
     "KUE",
     "OOB",
     "UOB",

@@ -12,7 +12,7 @@ from streamgauge.learners.trees import HoeffdingTree
 from streamgauge.protocols import LearnerSpec
 from streamgauge.records import Schema
 
-__all__ = ["OOB", "UOB", "LeveragingBagging", "OzaBag", "OzaBoost"]
+__all__ = ["DWM", "OOB", "UOB", "LeveragingBagging", "OzaBag", "OzaBoost"]
 
 
 @dataclass(frozen=True)
@@ -253,3 +253,69 @@ class OzaBoost(_Ensemble):
         return NativeLearner(
             _native.oza_boost(schema.n_values, schema.n_classes, build, self.n_members, self.pure, seed)
         )
+
+
+@dataclass(frozen=True)
+class DWM(_Ensemble):
+    """Dynamic weighted majority: members that are wrong lose weight, and a new one comes when the ensemble is wrong.
+
+    It starts with one member. All members learn every row. At every row of `period`, the weight of each member that is
+    wrong is multiplied by `factor`; weights are scaled so that the greatest is 1, and members below `threshold` are
+    dropped; if the weighted majority of the members is wrong, a new one is added. (stream-learn scales weights to a
+    sum of 1, so that it drops members earlier.)
+
+    Parameters
+    ----------
+    base
+        The learner that each member is; it may come from any supported library.
+    n_members
+        The maximum number of members; beyond it the one with the least weight is dropped.
+    factor
+        What the weight of a member that is wrong is multiplied by.
+    threshold
+        The weight below which a member is dropped.
+    period
+        The number of rows between two changes of weights and members.
+    seed
+        Two learners with the same seed share their randomness in each fold; every member has a separate seed.
+
+    References
+    ----------
+    J. Z. Kolter and M. A. Maloof, Dynamic weighted majority: an ensemble method for drifting concepts, JMLR 2007.
+
+    Examples
+    --------
+    >>> from streamgauge import NaiveBayes, evaluate
+    >>> from streamgauge.streams import STAGGER, Sudden
+    >>> stream = Sudden(STAGGER(1), STAGGER(2), position=1_000)
+    >>> results = evaluate(stream, [NaiveBayes(), DWM(NaiveBayes(), period=10)], n_rows=2_000)
+    >>> plain, weighted = (results.final(name, "accuracy").mean for name in results.learners)
+    >>> bool(weighted > plain)
+    True
+    """
+
+    n_members: int = 25
+    factor: float = 0.5
+    threshold: float = 0.01
+    period: int = 50
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_between("factor", self.factor, 0.0, 1.0, open_high=True)
+        require_between("threshold", self.threshold, 0.0, 1.0)
+        require_at_least("period", self.period, 1)
+
+    def build(self, schema: Schema, seed: int) -> NativeLearner:
+        """Build an untrained ensemble."""
+        kernel = _native.dynamic_weighted_majority(
+            schema.n_values,
+            schema.n_classes,
+            make_builder(self.base, schema),
+            self.n_members,
+            self.factor,
+            self.threshold,
+            self.period,
+            seed,
+        )
+        return NativeLearner(kernel)

@@ -29,7 +29,8 @@ class ASC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> "ASC":
         """Forget all rows, and train on these."""
-        self._rows, self._labels = [], []
+        if hasattr(self, "_rows"):
+            del self._rows, self._labels
         return self.partial_fit(X, y)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "ASC":

@@ -20,12 +20,14 @@ from streamgauge.learners.chunk_ensembles.accuracy import SEAPool
 from streamgauge.learners.chunk_ensembles.chunk_learner import ChunkModel
 from streamgauge.learners.chunk_ensembles.members import Builder, Chunk, Member
 from streamgauge.learners.chunk_ensembles.pools import Pool
+from streamgauge.protocols import Learner
 from streamgauge.records import Attribute, Schema
 
 __all__ = [
     "AUE",
     "AWE",
     "CDS",
+    "DWM",
     "KUE",
     "NIE",
     "OOB",
@@ -89,12 +91,13 @@ class StreamingEnsemble(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_, self.n_features_in_, self._n_chunks = classes, x.shape[1], 0
         attributes = tuple(Attribute(f"a{i + 1}", missing=True) for i in range(x.shape[1]))
         seed = int(np.random.randint(2**31))
-        self.model_ = self.make_model(Schema(attributes, tuple(str(label) for label in classes)), seed)
+        self.model_: Any = self.make_model(Schema(attributes, tuple(str(label) for label in classes)), seed)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the weighted mean of the members' probabilities."""
         x = np.ascontiguousarray(X, dtype=np.float64)
-        return self.model_.vote(x) if len(x) else np.zeros((0, len(self.classes_)))
+        votes: NDArray[np.float64] = self.model_.vote(x) if len(x) else np.zeros((0, len(self.classes_)))
+        return votes
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the classes of rows."""
@@ -369,6 +372,55 @@ class KUE(StreamingEnsemble):
         """Return the untrained model."""
         spec = learners.KUE(self.base_estimator, n_members=self.n_estimators, n_candidates=self.n_candidates)
         return spec.build_model(schema, seed)
+
+
+class DWM(StreamingEnsemble):
+    """Dynamic weighted majority, row by row: `learners.DWM`, with a change of weights at every `p`-th row.
+
+    Parameters
+    ----------
+    base_estimator
+        As in `SEA`.
+    beta
+        What the weight of a member that is wrong is multiplied by.
+    theta
+        The weight below which a member is dropped.
+    p
+        The number of rows between two changes.
+    weighted
+        Only kept: votes have the weights of the members, as in the paper.
+
+    Examples
+    --------
+    >>> DWM().theta
+    0.01
+    """
+
+    def __init__(
+        self, base_estimator: Any = None, beta: float = 0.5, theta: float = 0.01, p: int = 1, weighted: bool = False
+    ) -> None:
+        super().__init__(base_estimator)
+        self.beta, self.theta, self.p, self.weighted = beta, theta, p, weighted
+
+    def make_model(self, schema: Schema, seed: int) -> Any:
+        """Return the untrained model."""
+        spec = learners.DWM(as_spec(self.base_estimator), factor=self.beta, threshold=self.theta, period=self.p)
+        return _RowByRow(spec.build(schema, seed))
+
+
+class _RowByRow:
+    """A learner of rows as a model of chunks."""
+
+    def __init__(self, learner: Learner) -> None:
+        self.members, self.weights = [Member(learner, 0)], [1.0]
+
+    def vote(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the votes for the classes of each row."""
+        return self.members[0].vote(x)
+
+    def learn_chunk(self, chunk: Chunk) -> None:
+        """Learn the rows of a chunk."""
+        self.members[0].learn(chunk)
 
 
 class OnlineBagging(StreamingEnsemble):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.compat.strlearn.evaluators.chunks import Metrics, as_metrics, show_chunks
+from streamgauge.compat.strlearn.evaluators.testing import Metrics, as_metrics, show_chunks
 from streamgauge.compat.strlearn.metrics import balanced_accuracy_score
 from streamgauge.compat.strlearn.streams.chunks import Chunk, adopt
 from streamgauge.errors import require_at_least

@@ -233,7 +233,8 @@ class StreamGenerator(GeneratedStream):
             share = self._make_sigmoid(spacing, int(n_drifts))[0] if n_drifts else np.ones(self.n_samples)
             self.class_probabilities = (share - 0.5) * amplitude + 0.5
             return (self.class_probabilities < noise).astype(np.int64)
-        self.class_probabilities = random.normal(*self.weights, self.n_chunks)
+        mean, deviation = self.weights
+        self.class_probabilities = random.normal(mean, deviation, self.n_chunks)
         drawn = random.uniform(size=(self.n_chunks, self.chunk_size))
         drawn[:, 0], drawn[:, -1] = 0.0, 1.0  # both classes in every chunk
         return (drawn > self.class_probabilities[:, np.newaxis]).astype(np.int64).ravel()
