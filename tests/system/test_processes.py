@@ -21,6 +21,7 @@ import streamgauge as sg
 from streamgauge.backends import Auto, Processes, Threads, processes
 from streamgauge.errors import FailureWarning, StreamgaugeError
 from streamgauge.labelling import Delayed
+from streamgauge.learners import Encoded, Perceptron
 from streamgauge.results import Misclassified, Predictions
 from streamgauge.schemes import Holdout
 from tests.support.run_facts import assert_same_blocks
@@ -242,3 +243,8 @@ def test_where_shared_memory_is_full_another_folder_serves_or_it_is_reported(mon
         with pytest.raises(StreamgaugeError, match=r"full: No space left on device; .*other: No space"):
             slot.write([memoryview(bytes(100))])
     assert not [*full.iterdir(), *other.iterdir()]
+
+
+def test_an_encoder_gives_the_same_bits_in_processes():
+    learners = {"native": Encoded(Perceptron()), "scikit-learn": Encoded(SGDClassifier())}
+    assert_same(run(Processes(2), learners=learners), run(Threads(1), learners=learners))

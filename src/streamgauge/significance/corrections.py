@@ -5,6 +5,7 @@ probability of even one false rejection (`holm`, `hommel`, `shaffer` and `bergma
 false ones among the rejections (`benjamini_hochberg` and `e_benjamini_hochberg`).
 """
 
+import math
 from functools import cache
 
 import numpy as np
@@ -152,7 +153,8 @@ def bergmann_hommel(p_values: ArrayLike) -> NDArray[np.float64]:
     first, second = np.triu_indices(n_learners, 1)
     equal = groups[:, first] == groups[:, second]
     products = equal.sum(axis=1) * np.where(equal, single, 1.0).min(axis=1, initial=1.0)
-    return np.minimum(np.where(equal, products[:, np.newaxis], 0.0).max(axis=0, initial=0.0), 1.0)
+    adjusted: NDArray[np.float64] = np.where(equal, products[:, np.newaxis], 0.0).max(axis=0, initial=0.0)
+    return np.minimum(adjusted, 1.0)
 
 
 def e_benjamini_hochberg(e_values: ArrayLike, *, alpha: float = 0.05) -> NDArray[np.bool_]:
@@ -195,7 +197,7 @@ def _check_p_values(p_values: ArrayLike) -> NDArray[np.float64]:
 
 def _count_learners(procedure: str, n_pairs: int) -> int:
     """Return the number of learners that have a number of pairs."""
-    n_learners = round((1 + (1 + 8 * n_pairs) ** 0.5) / 2)
+    n_learners = (1 + math.isqrt(1 + 8 * n_pairs)) // 2
     if n_learners * (n_learners - 1) // 2 != n_pairs:
         msg = f"{procedure} needs the p-values of all pairs of k learners (1, 3, 6, 10, ...), not {n_pairs}"
         raise StreamgaugeError(msg)
