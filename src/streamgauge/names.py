@@ -6,7 +6,7 @@ A text such as ``HoeffdingTree(grace_period=100)`` names an object with its opti
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
 from importlib import import_module
 from pathlib import Path
@@ -221,7 +221,7 @@ def to_forgetting_name(forgetting: object) -> str:
         return forgetting
 
 
-def find_stream(text: str) -> Stream:
+def find_stream(text: str, **options: Any) -> Stream:  # noqa: ANN401
     """Find a stream: a file by path, a data set or a ready-made stream by name, or one with options.
 
     Examples
@@ -233,13 +233,14 @@ def find_stream(text: str) -> Stream:
     ...
     streamgauge.errors.StreamgaugeError: there is no stream 'electrcity'; did you mean electricity?
     """
-    return find_labelled_stream(text)[0]
+    return find_labelled_stream(text, **options)[0]
 
 
-def find_labelled_stream(text: str) -> tuple[Stream, Labelling | None]:
+def find_labelled_stream(text: str, **options: Any) -> tuple[Stream, Labelling | None]:  # noqa: ANN401
     """Find a stream and, if it records which labels are hidden, its labelling.
 
-    A folder that `sample` wrote is its test set, with the labelling that hides what was hidden.
+    A folder that `sample` wrote is its test set, with the labelling that hides what was hidden. The options, such as
+    ``target``, are those of `streamgauge.streams.File`; they are refused for a generator or a sample.
 
     Examples
     --------
@@ -249,17 +250,26 @@ def find_labelled_stream(text: str) -> tuple[Stream, Labelling | None]:
     from streamgauge.streams import DATASETS, File, load, open_test  # noqa: PLC0415
 
     if (Path(text) / "recipe.json").is_file():
+        _refuse_options(text, "a sample", options)
         return open_test(text)
     path = Path(text)
     if (path.exists() and not path.is_dir()) or text == "-" or (path.suffix and "(" not in text):
-        return File(text), None
+        return File(text, **options), None
     if text in DATASETS:
-        return load(text), None
+        return load(text, **options), None
     known = FAMILIES["streams"]()
     if "(" not in text and text not in known:
         if path.is_dir():
             msg = f"{text} is a folder that 'streamgauge sample' did not write: there is no recipe.json in it"
             raise StreamgaugeError(msg)
         raise unknown_name(kind="stream", name=text, known={**known, **DATASETS})
+    _refuse_options(text, "a generator", options)
     stream: Stream = make("stream", text, known)
     return stream, None
+
+
+def _refuse_options(text: str, what: str, options: Mapping[str, Any]) -> None:
+    if options:
+        names = ", ".join(f"{name} (--{name.replace('_', '-')})" for name in options)
+        msg = f"{text} is {what}, not a file, so it takes no options of files: remove {names}"
+        raise StreamgaugeError(msg)

@@ -4,7 +4,7 @@ import json
 import math
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from streamgauge.names import find_stream
 from streamgauge.protocols import Stream
 from streamgauge.results import Results, load, save
 from streamgauge.results.call import CALL, FileFacts, list_files, restore_call
+from streamgauge.streams import File
 
 __all__ = ["Rerun", "rerun"]
 
@@ -73,6 +74,7 @@ def rerun(
     results: Results | Path | str,
     *,
     stream: Stream | str | None = None,
+    reading: Mapping[str, Any] | None = None,
     backend: Backend = Auto(),
     progress: bool | None = None,
 ) -> Rerun:
@@ -86,7 +88,10 @@ def rerun(
     results
         The results, or the folder that they were saved to.
     stream
-        The stream, or its text as on the command line, if it has moved since; None for the one of the run.
+        The stream, or its text as on the command line, if it has moved since; None for the one of the run. A path is
+        read with the options of the file that the run read.
+    reading
+        Options of `streamgauge.streams.File` that replace those of the run.
     backend
         Where to run; the results do not depend on it.
     progress
@@ -107,7 +112,7 @@ def rerun(
     """
     before, manifest = _load(results)
     try:
-        arguments, call = _restore(before, stream)
+        arguments, call = _restore(before, stream, reading or {})
         evaluation = Evaluation(arguments.pop("stream"), arguments.pop("learners"), **arguments, backend=backend)
     except StreamgaugeError:
         raise
@@ -150,7 +155,9 @@ def _get_part(facts: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return part if isinstance(part, Mapping) else {}
 
 
-def _restore(results: Results, stream: Stream | str | None) -> tuple[dict[str, Any], Mapping[str, Any]]:
+def _restore(
+    results: Results, stream: Stream | str | None, reading: Mapping[str, Any]
+) -> tuple[dict[str, Any], Mapping[str, Any]]:
     """Return the arguments of the run, and the call that its manifest holds."""
     call = _get_part(results.description, CALL)
     if not call:
@@ -166,7 +173,26 @@ def _restore(results: Results, stream: Stream | str | None) -> tuple[dict[str, A
         again = "run the experiment again with 'streamgauge run FILE --again'" if experiment else "draw it again"
         msg = f"the run cannot be repeated: its rows were a sample in {sample}, which is gone; {again}"
         raise StreamgaugeError(msg)
-    return restore_call(call, find_stream(stream) if isinstance(stream, str) else stream), call
+    if reading and not isinstance(stream, str):
+        msg = f"options of reading a file ({', '.join(reading)}) need --stream, the file to read"
+        raise StreamgaugeError(msg)
+    if isinstance(stream, str):
+        stream = _open_moved(stream, call, reading)
+    return restore_call(call, stream), call
+
+
+def _open_moved(text: str, call: Mapping[str, Any], reading: Mapping[str, Any]) -> Stream:
+    """Open the stream that replaces the one of a run; a file is read with the options of the file of the run."""
+    stream = find_stream(text, **reading)
+    if not isinstance(stream, File):
+        return stream
+    try:
+        was = restore_call(call)["stream"]
+    except StreamgaugeError:
+        return stream
+    if not isinstance(was, File):
+        return stream
+    return replace(was, path=stream.path, **reading)
 
 
 class _Reading(NamedTuple):

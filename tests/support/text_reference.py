@@ -242,7 +242,7 @@ def read_csv(data: bytes, *, header: bool, missing: tuple[str, ...] = ("?", ""))
     for row in rows:
         found = [math.nan if text in missing else code(text, values) for text, values in zip(row, columns, strict=True)]
         table.x.append([value for value in found[:-1] if value is not None])
-        table.y.append(UNLABELLED if row[-1] in missing else columns[-1].index(row[-1]))
+        table.y.append(UNLABELLED if row[-1] in missing else columns[-1].index(merged(held[-1], row[-1])))
         table.weight.append(1.0)
     return table
 
@@ -270,9 +270,17 @@ def csv_fields(text: str, n: int, kept: tuple[list[list[str]], tuple[str, ...]] 
     return fields
 
 
+def merged(texts: list[str], text: str) -> str:
+    """Return the name of a text of a column: numbers have one name, however they are written."""
+    if any(number(other) is None for other in texts):
+        return text
+    value = float(text)
+    return str(int(value)) if value.is_integer() else repr(value)
+
+
 def nominal_values(texts: list[str], *, is_class: bool) -> tuple[str, ...] | None:
     """Return the names of a column in order, or None where it is numeric."""
-    names = sorted(set(texts))
+    names = sorted({merged(texts, text) for text in texts})
     numeric = all(number(name) is not None for name in names)
     if numeric and not is_class:
         return None

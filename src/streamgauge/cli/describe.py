@@ -4,14 +4,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from streamgauge._foreign import adopt_stream
 from streamgauge._format.text import count
-from streamgauge.cli.input_options import add_input_options, open_input
-from streamgauge.cli.output import add_output_options, make_console, print_json
+from streamgauge.cli.input_options import add_input_options, take_file_options
+from streamgauge.cli.output import POSITIVE, add_output_options, make_console, print_json, print_note
+from streamgauge.names import find_stream
 
 if TYPE_CHECKING:
     from streamgauge.streams import Description
 
 __all__ = ["command"]
+
+ENDLESS_ROWS = 10_000
+"""Number of rows of an endless stream that are described."""
+
+RARE_SHARE = 0.2
+"""A class with a smaller share of the rows than this is rare."""
 
 _BARS = " ▁▂▃▄▅▆▇█"
 
@@ -25,20 +33,27 @@ _BARS = " ▁▂▃▄▅▆▇█"
     show_default=True,
     help="Number of equal parts of the file for which class shares are shown.",
 )
+@click.option("--rows", type=POSITIVE, help="Number of rows to read.  [default: all; 10,000 of an endless stream]")
 @add_output_options
-def command(source: str, *, spans: int, as_json: bool, **options: Any) -> None:  # noqa: ANN401
+def command(source: str, *, spans: int, rows: int | None, as_json: bool, **options: Any) -> None:  # noqa: ANN401
     """Summarise INPUT: rows, attributes, class shares in each part, and the accuracy of the no-change baseline.
 
-    INPUT is a file (ARFF, CSV, Parquet, Arrow, libsvm, .npz, .npy; "-" for standard input) or the name of a data set.
+    INPUT is a file (ARFF, CSV, Parquet, Arrow, libsvm, .npz, .npy; "-" for standard input), the name of a data set, or
+    a generator such as 'SEA(n_rows=1000)'. Columns that are left out or hold the times of the rows are named.
 
     \b
     Examples:
       streamgauge describe electricity.arff
       streamgauge describe rows.csv --target label --json
+      streamgauge describe payments.csv --target fraud --time paid_at --drop id
     """
     from streamgauge.streams import describe  # noqa: PLC0415
 
-    description = describe(open_input(source, options), spans=spans)
+    stream = find_stream(source, **take_file_options(options))
+    if rows is None and not adopt_stream(stream).ends and stream.n_rows is None:
+        rows = ENDLESS_ROWS
+        print_note(f"{source} never ends: its first {rows:,} rows are described; --rows sets another number")
+    description = describe(stream, spans=spans, n_rows=rows)
     if as_json:
         print_json(description.as_dict())
     else:
@@ -48,17 +63,10 @@ def command(source: str, *, spans: int, as_json: bool, **options: Any) -> None: 
 def _show(description: "Description") -> None:
     from rich.table import Table  # noqa: PLC0415
 
-    n_rows, n_labelled = description.n_rows, description.n_labelled
     console = make_console()
-    labelled = "" if n_labelled == n_rows else f", {n_labelled:,} of them labelled"
-    parts = (count(len(description.attributes), "attribute"), count(len(description.classes), "class", "classes"))
-    console.print(f"{count(n_rows, 'row')}{labelled}, {', '.join(parts)}")
-    if len(description.classes) == 1:
-        console.print("there is only one class, so there is nothing to predict: name the right column with --target")
-    if description.temporal_dependence is not None:
-        accuracy = f"{description.temporal_dependence:.4f}"
-        console.print(f"accuracy of the no-change baseline: {accuracy} (it predicts the previous class)")
+    console.print(*_list_facts(description), sep="\n", markup=False)
     console.print(f"fingerprint: {description.fingerprint}\n")
+    n_labelled = description.n_labelled
     style = {"box": None, "pad_edge": False, "header_style": "bold"}
     parts_heading = f"share in {len(description.span_ends)} parts"
     classes = Table("class", "rows", "share", parts_heading, **style)  # type: ignore[arg-type]
@@ -77,6 +85,28 @@ def _show(description: "Description") -> None:
         console.print(
             f"\n{name}: almost every value is unique, so nothing can be learnt from it; {advice}", markup=False
         )
+    for note in description.notes:
+        console.print(f"\nNote: {note}", markup=False, soft_wrap=True)
+
+
+def _list_facts(description: "Description") -> list[str]:
+    """Return what stands above the tables: size, baseline, times, and whether a class is rare."""
+    n_rows, n_labelled = description.n_rows, description.n_labelled
+    labelled = "" if n_labelled == n_rows else f", {n_labelled:,} of them labelled"
+    parts = (count(len(description.attributes), "attribute"), count(len(description.classes), "class", "classes"))
+    facts = [f"{count(n_rows, 'row')}{labelled}, {', '.join(parts)}"]
+    if len(description.classes) == 1:
+        facts.append("there is only one class, so there is nothing to predict: name the right column with --target")
+    if description.temporal_dependence is not None:
+        accuracy = f"{description.temporal_dependence:.4f}"
+        facts.append(f"accuracy of the no-change baseline: {accuracy} (it predicts the previous class)")
+    if description.first_time is not None:
+        facts.append(f"times of the rows: {description.first_time} to {description.last_time}")
+    if description.rarest is not None and description.rarest[1] < RARE_SHARE:
+        name, share = description.rarest
+        measures = f"--measure pr_auc, kappa_m or 'recall[{name}]'"
+        facts.append(f"imbalanced: class {name} has {share:.1%} of the rows; prefer {measures} to accuracy")
+    return facts
 
 
 def _find_identifiers(description: "Description") -> list[str]:

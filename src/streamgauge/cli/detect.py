@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from streamgauge.cli.input_options import parse_column
+from streamgauge.cli.input_options import add_file_options, parse_column, take_file_options
 from streamgauge.cli.output import POSITIVE, add_output_options, is_quiet, make_console, print_json, print_note
 from streamgauge.errors import StreamgaugeError
 from streamgauge.names import FAMILIES, find_stream, make, make_learners
@@ -32,6 +32,7 @@ __all__ = ["command"]
     help="Drift detector, such as 'DDM(drift=2.5)'; repeatable.  [default: Adwin; with --plot, PageHinkley]",
 )
 @click.option("--stream", help="Generator such as 'SEA(drift_every=5000)', file, or name of a data set.")
+@add_file_options
 @click.option("--column", help="Attribute of the stream to watch, by name or position.")
 @click.option("--learner", multiple=True, help="Learner whose errors on the stream are watched; repeatable.")
 @click.option("--rows", type=POSITIVE, help="Number of rows to read; required for endless streams.")
@@ -68,6 +69,7 @@ def command(source: str | None, *, as_json: bool, **options: Any) -> None:  # no
     """
     from streamgauge.reports.alarms import add_baselines  # noqa: PLC0415
 
+    options["reading"] = take_file_options(options)
     known, default = FAMILIES["detectors"](), "PageHinkley" if options["plot"] else "Adwin"
     detectors = {text: make("detector", text, known) for text in options["detector"] or (default,)}
     if options["plot"]:
@@ -108,7 +110,7 @@ def _watch_values(
             raise StreamgaugeError(msg)
         values: object = read_values("/dev/stdin")[1] if source == "-" else source
     else:
-        values = find_stream(_choose_stream(source, options["stream"]))
+        values = find_stream(_choose_stream(source, options["stream"]), **options["reading"])
     chosen = {"column": None if column is None else parse_column(column), "n_rows": options["rows"]}
     result: dict[str, _Alarms] = {}
     for name, detector in detectors.items():
@@ -136,7 +138,7 @@ def _watch_learners(
     if options["column"] is not None:
         msg = "give --column to watch a column or --learner to watch errors, not both"
         raise StreamgaugeError(msg)
-    stream = find_stream(_choose_stream(source, options["stream"]))
+    stream = find_stream(_choose_stream(source, options["stream"]), **options["reading"])
     learners = make_learners(options["learner"])
     with TemporaryDirectory() as folder:
         path = Path(folder) / "predictions.parquet"
@@ -189,7 +191,7 @@ def _check_drifts(options: dict[str, Any]) -> None:
     """Raise if a true drift is after the rows that will be read."""
     last, limit = max(options["drift"], default=0), options["rows"]
     if options["stream"] is not None and last:
-        stream = find_stream(options["stream"])
+        stream = find_stream(options["stream"], **options["reading"])
         limit = min_limit(limit, None if isinstance(stream, File) else stream.n_rows)
     if limit is not None and last >= limit:
         msg = (

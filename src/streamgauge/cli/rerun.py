@@ -1,9 +1,11 @@
 """`streamgauge rerun`: a saved run again, bit for bit."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
+from streamgauge.cli.input_options import add_file_options, take_file_options
 from streamgauge.cli.names import complete_names
 from streamgauge.cli.output import RUN_FAILED, add_output_options, is_quiet, print_json
 from streamgauge.errors import StreamgaugeError
@@ -16,10 +18,11 @@ __all__ = ["command"]
 @click.option(
     "--stream",
     shell_complete=complete_names("streams"),
-    help="The stream with all its options, if it has moved since; a file, for example.",
+    help="The stream, if it has moved since; a file is read with the options of the run and those given here.",
 )
+@add_file_options
 @add_output_options
-def command(results: Path, *, stream: str | None, as_json: bool) -> int:
+def command(results: Path, *, stream: str | None, as_json: bool, **options: Any) -> int:  # noqa: ANN401
     """Run saved results again from their manifest, and compare bit for bit.
 
     RESULTS is a folder saved with --out. Readings, pairs, verdicts, alarms and counts are compared; times and memory
@@ -42,7 +45,9 @@ def command(results: Path, *, stream: str | None, as_json: bool) -> int:
         )
         raise StreamgaugeError(msg)
     try:
-        outcome = rerun(results, stream=stream, progress=False if is_quiet() else None)
+        outcome = rerun(
+            results, stream=stream, reading=take_file_options(options), progress=False if is_quiet() else None
+        )
     except KeyboardInterrupt:
         raise click.Abort from None
     if as_json:

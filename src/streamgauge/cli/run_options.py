@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from streamgauge.cli.input_options import add_file_options, take_file_options
 from streamgauge.cli.names import Choice, complete_names
 from streamgauge.cli.out_folder import check_output_files, save_into
 from streamgauge.cli.output import (
@@ -159,7 +160,7 @@ _OPTIONS = (
 
 def add_run_options(command: Callable[..., int]) -> Callable[..., int]:
     """Add the options of a run to a command."""
-    return add_options(add_output_options(command), _OPTIONS)
+    return add_options(add_file_options(add_output_options(command)), _OPTIONS)
 
 
 def prepare(options: dict[str, Any]) -> "Evaluation":
@@ -174,7 +175,7 @@ def prepare(options: dict[str, Any]) -> "Evaluation":
         msg = "--learner is missing, such as --learner HoeffdingTree; 'streamgauge list learners' lists all"
         raise StreamgaugeError(msg)
     learners = make_learners(options["learner"])
-    stream, hidden = find_labelled_stream(options["stream"])
+    stream, hidden = find_labelled_stream(options["stream"], **take_file_options(options))
     stream = _add_dead_letters(stream, options["out"])
     labelling = make("labelling", options["labelling"], FAMILIES["labellings"]())
     if hidden is not None and options["labelling"] != "AllLabels":

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from streamgauge._foreign import is_stream
+from streamgauge._foreign import adopt_stream, is_stream
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Stream
 from streamgauge.records import Attribute, Batch, Schema
@@ -34,6 +34,17 @@ class Composed(OptionStream):
     @abstractmethod
     def _build_batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
         """Return `n` rows from row `first` on; there is a cursor for each stream."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes of its streams, each once."""
+        return tuple(dict.fromkeys(note for stream in self._streams for note in adopt_stream(stream).notes))
+
+    @property
+    def has_times(self) -> bool | None:
+        """Whether the rows carry times: those of all its streams do."""
+        known = [adopt_stream(stream).has_times for stream in self._streams]
+        return False if False in known else None if None in known else True
 
     def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
         """Return an iterator over the rows from `start` on, `size` at a time."""

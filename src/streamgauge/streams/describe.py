@@ -1,14 +1,20 @@
 """Summaries of streams: attributes, classes, class balance over time, and temporal dependence of labels."""
 
+import os
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge import _native
+from streamgauge._foreign import adopt_stream
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import Stream
 from streamgauge.records import UNLABELLED, Attribute, Schema
+from streamgauge.streams.arrays import as_stream
 from streamgauge.streams.base import min_limit
+from streamgauge.streams.files import File
 
 __all__ = ["AttributeSummary", "Description", "describe"]
 
@@ -64,6 +70,10 @@ class Description:
         a learner is useful only above it.
     fingerprint
         A string that differs if the rows do.
+    first_time, last_time
+        The first and the last time of the rows, as text in ISO 8601; None if rows have no times.
+    notes
+        What was recognised or left out, and how to change it.
 
     Examples
     --------
@@ -80,6 +90,18 @@ class Description:
     span_counts: NDArray[np.int64]
     temporal_dependence: float | None
     fingerprint: str
+    first_time: str | None = None
+    last_time: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rarest(self) -> tuple[str, float] | None:
+        """The rarest class that occurs, and its share of the labelled rows; None if fewer than two classes occur."""
+        counts = {name: n for name, n in self.classes.items() if n}
+        if len(counts) < 2:
+            return None
+        name = min(counts, key=lambda name: counts[name])
+        return name, counts[name] / self.n_labelled
 
     @property
     def span_shares(self) -> NDArray[np.float64]:
@@ -100,20 +122,25 @@ class Description:
             "span_counts": self.span_counts.tolist(),
             "temporal_dependence": self.temporal_dependence,
             "fingerprint": self.fingerprint,
+            "first_time": self.first_time,
+            "last_time": self.last_time,
+            "notes": list(self.notes),
         }
 
 
-def describe(stream: Stream, *, spans: int = 20, n_rows: int | None = None) -> Description:
+def describe(data: object, *, spans: int = 20, n_rows: int | None = None, **options: Any) -> Description:  # noqa: ANN401
     """Read a stream once, in bounded memory, and return a summary of it.
 
     Parameters
     ----------
-    stream
-        The stream.
+    data
+        A stream, the path of a file, a table of pandas, polars or pyarrow, or a pair of arrays (x, y).
     spans
         Number of spans in which the class balance is counted.
     n_rows
         Number of rows to read; required if the stream never ends.
+    **options
+        Options of reading a file or a table, such as ``target`` and ``time``: see `File`.
 
     Examples
     --------
@@ -121,7 +148,12 @@ def describe(stream: Stream, *, spans: int = 20, n_rows: int | None = None) -> D
     >>> description = describe(SEA(), spans=4, n_rows=1000)
     >>> description.n_rows, description.span_counts.sum(axis=1).tolist()
     (1000, [250, 250, 250, 250])
+    >>> table = {"day": ["2024-01-01", "2024-01-02"], "price": [1.5, 2.5], "move": ["up", "down"]}
+    >>> description = describe(table, target="move")
+    >>> description.first_time, [attribute.name for attribute in description.attributes]
+    ('2024-01-01T00:00:00Z', ['price'])
     """
+    stream = adopt_stream(_open(data, options))
     require_at_least("spans", spans, 1)
     if n_rows is not None:
         require_at_least("n_rows", n_rows, 1)
@@ -132,8 +164,11 @@ def describe(stream: Stream, *, spans: int = 20, n_rows: int | None = None) -> D
     columns = [_ColumnCounter(attribute) for attribute in stream.schema.attributes]
     labels = _LabelCounter(stream.schema, limit, spans)
     n_read = 0
+    times: list[float] = []
     for batch in stream.batches(_BATCH):
         n = min(len(batch), limit - n_read)
+        if batch.time is not None and n:
+            times = [times[0] if times else float(batch.time[0]), float(batch.time[n - 1])]
         labels.update(batch.y[:n], n_read)
         for column, values in zip(columns, batch.x[:n].T, strict=True):
             column.update(values)
@@ -149,7 +184,16 @@ def describe(stream: Stream, *, spans: int = 20, n_rows: int | None = None) -> D
         span_counts=labels.counts,
         temporal_dependence=labels.n_repeated / labels.n_labelled if labels.n_labelled else None,
         fingerprint=stream.fingerprint,
+        first_time=_native.format_time(times[0]) if times else None,
+        last_time=_native.format_time(times[1]) if times else None,
+        notes=stream.notes,
     )
+
+
+def _open(data: object, options: dict[str, Any]) -> Stream:
+    if isinstance(data, str | os.PathLike):
+        return File(data, **options)
+    return as_stream(data, **options)
 
 
 class _LabelCounter:

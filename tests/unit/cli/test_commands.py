@@ -258,7 +258,7 @@ def test_words_objects_and_streams_that_do_not_exist_are_reported_with_the_neare
     for words, hint in (
         (("evaluate", "--score", "lst"), "did you mean last?"),
         (("list", "learnrs"), "did you mean learners?"),
-        (("describe", "elektricity"), "there is no file or data set 'elektricity'; did you mean electricity?"),
+        (("describe", "elektricity"), "there is no stream 'elektricity'; did you mean electricity?"),
         (("run", "quik"), "did you mean --ready quick?"),
     ):
         done = CliRunner().invoke(cli, list(words), standalone_mode=False)

@@ -154,23 +154,17 @@ def _infer_kind(name: str, arrow_type: Any, content: str) -> Kind:  # noqa: ANN4
         return "text"
     if types.is_dictionary(arrow_type):
         arrow_type = arrow_type.value_type
-    if types.is_string(arrow_type) or types.is_large_string(arrow_type):
+    is_text = types.is_string(arrow_type) or types.is_large_string(arrow_type)
+    if is_text or (types.is_boolean(arrow_type) and content != "numbers"):
         return "nominal"
     if (types.is_timestamp(arrow_type) or types.is_date(arrow_type)) and content != "names":
         return "time"
-    if types.is_boolean(arrow_type) and content != "numbers":
-        return "nominal"
-    is_whole = types.is_integer(arrow_type) or types.is_boolean(arrow_type)
-    is_number = is_whole or types.is_floating(arrow_type) or types.is_decimal(arrow_type) or types.is_null(arrow_type)
-    if content == "names" and not (is_whole or types.is_floating(arrow_type)):
-        msg = f"column {name!r} holds {arrow_type}; names must be text or numbers"
+    checks = (types.is_integer, types.is_boolean, types.is_floating, types.is_decimal, types.is_null)
+    if not any(is_type(arrow_type) for is_type in (checks[:3] if content == "names" else checks)):
+        required = "names must be text or numbers" if content == "names" else f"drop it with drop=({name!r},)"
+        msg = f"column {name!r} holds {arrow_type}; {required}"
         raise StreamgaugeError(msg)
-    if content == "names":
-        return "nominal"
-    if not is_number and content != "nothing":
-        msg = f"column {name!r} holds {arrow_type}, which is neither a number, a name nor a time: drop=({name!r},)"
-        raise StreamgaugeError(msg)
-    return "numeric"
+    return "nominal" if content == "names" else "numeric"
 
 
 def _read_declared(field: Any) -> tuple[str, ...] | None:  # noqa: ANN401

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._foreign import adopt_stream
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.protocols import LabellingBase, Stream, StreamBase
 from streamgauge.records import NEVER, Arrivals, Batch, Schema
@@ -69,6 +70,16 @@ class _WithTruth(StreamBase):
     def fingerprint(self) -> str:
         """Fingerprint of the stream, marked as completed."""
         return f"{self.stream.fingerprint} with truth"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on the stream."""
+        return adopt_stream(self.stream).notes
+
+    @property
+    def has_times(self) -> bool | None:
+        """Whether the rows of the stream carry times."""
+        return adopt_stream(self.stream).has_times
 
     def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
         """Yield the rows from `start` on, `size` at a time."""
