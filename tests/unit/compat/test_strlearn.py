@@ -14,6 +14,7 @@ from streamgauge.compat import strlearn as compat
 from streamgauge.compat.strlearn.detectors import ADWIN, CDDD, DDM, EDDM, MD3, MetaClassifier
 from streamgauge.compat.strlearn.evaluators import labeling_delay
 from streamgauge.errors import StreamgaugeError
+from streamgauge.learners.adapters import StreamLearn, as_spec
 from streamgauge.streams import ArrayStream
 
 
@@ -203,3 +204,9 @@ def test_detectors_without_labels_see_rows_move(make: Callable[[], Any]) -> None
         signals.append(detector._is_drift)
     assert not any(signals[:20])
     assert any(signals[20:23])
+
+
+def test_an_ensemble_in_an_evaluation_learns_chunks() -> None:
+    spec = as_spec(compat.ensembles.SEA(GaussianNB()))
+    assert isinstance(spec, StreamLearn)
+    assert spec.chunk_size == 200

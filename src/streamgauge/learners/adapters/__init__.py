@@ -76,7 +76,7 @@ def _adapt(learner: object) -> LearnerSpec | None:
         (hasattr(learner, "learn_one") and hasattr(learner, "predict_one"), River),
         (_comes_from(learner, "torch") and hasattr(learner, "parameters"), Torch),
         (_comes_from(learner, "vowpalwabbit") and hasattr(learner, "get_arguments"), VowpalWabbit.from_workspace),
-        (_comes_from(learner, "strlearn") and has_partial_fit(learner), StreamLearn),
+        (_comes_from(learner, "strlearn", "streamgauge.compat.strlearn") and has_partial_fit(learner), StreamLearn),
         (has_partial_fit(learner), ScikitLearn),
         (is_fit_only(learner) and not hasattr(learner, "learn"), Refitted),
         (hasattr(learner, "predict") and hasattr(learner, "learn"), PythonLearner),
@@ -84,9 +84,10 @@ def _adapt(learner: object) -> LearnerSpec | None:
     return next((adapter(learner) for matches, adapter in adapters if matches), None)
 
 
-def _comes_from(learner: object, package: str) -> bool:
+def _comes_from(learner: object, *packages: str) -> bool:
     """Return whether the class of an object, or one of its base classes, belongs to a package; imports nothing."""
-    return any(kind.__module__.partition(".")[0] == package for kind in type(learner).__mro__)
+    modules = [f"{kind.__module__}." for kind in type(learner).__mro__]
+    return any(module.startswith(f"{package}.") for module in modules for package in packages)
 
 
 def check_schema(specs: Mapping[str, LearnerSpec], schema: Schema) -> None:
