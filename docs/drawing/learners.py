@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from river.tree import HoeffdingTreeClassifier
 from sklearn.linear_model import SGDClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 import streamgauge as sg
 from streamgauge import plots, streams
@@ -19,12 +20,13 @@ from streamgauge.learners import (
     LogisticRegression,
     OzaBag,
     Perceptron,
+    Refitted,
     SEAEnsemble,
     StreamingRandomPatches,
 )
 from streamgauge.plots import Figure
 
-__all__ = ["draw_ensembles", "draw_forests", "draw_libraries", "draw_simple_learners", "draw_trees"]
+__all__ = ["draw_ensembles", "draw_forests", "draw_libraries", "draw_refitted", "draw_simple_learners", "draw_trees"]
 
 
 def _draw_around_drift(learners: Mapping[str, object], n_rows: int = 20_000) -> Figure:
@@ -88,3 +90,16 @@ def draw_libraries() -> Figure:
     }
     results = sg.evaluate(sg.RandomRBF(), learners, n_rows=10_000, resources=True, backend=sg.Threads(1))
     return plots.pareto(results, cost="cpu_seconds", size=(7.0, 3.8))
+
+
+def draw_refitted() -> Figure:
+    """Draw a tree that is fitted once, and again and again on all or the last rows, before and after a sudden drift."""
+    tree = DecisionTreeClassifier(max_depth=8)
+    return _draw_around_drift(
+        {
+            "fitted once, after 1,000 rows": Refitted(tree, first=1_000),
+            "every 1,000, on all rows": Refitted(tree, every=1_000),
+            "every 1,000, on the last 2,000": Refitted(tree, every=1_000, window=2_000),
+            "HoeffdingTree, row by row": sg.HoeffdingTree(),
+        }
+    )

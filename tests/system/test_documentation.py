@@ -79,6 +79,9 @@ def files_for(page: Path, folder: Path) -> None:
     (folder / "transfers.csv").write_text("\n".join(["sent,amount,hour,fraud", *sent]))
     (folder / "rows.csv").write_text("\n".join(["amount,hour,label", *rows]))
     (folder / "my_models.py").write_text("import streamgauge as sg\nfast_tree = sg.HoeffdingTree(grace_period=50)\n")
+    for text in blocks(page, "python"):
+        if module := re.match(r"# (\w+\.py)\n", text):
+            (folder / module[1]).write_text(text)
     for text in chain(blocks(DOCS / "experiments.md", "toml"), blocks(page, "toml")):
         name = text.split("\n", 1)[0].removeprefix("# ")
         (folder / name).write_text(
