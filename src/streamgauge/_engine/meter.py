@@ -29,7 +29,7 @@ SAMPLED_ROWS = 32
 SAMPLE_SPACINGS = (256, 32_768)
 """The least and the most rows between two samples; the distance grows, since reading a clock costs time."""
 
-_TIMES, _SAMPLING = ("_cpu", "_wall", "_charged", "_ram_hours"), ("_n_run", "_next_sample", "_n_samples")
+_TIMES, _SAMPLING = ("_cpu", "_wall", "_charged", "_ram_hours", "_learning"), ("_n_run", "_next_sample", "_n_samples")
 _COUNTED = (*_TIMES, *_SAMPLING, "n_predicted", "n_learnt", "n_late")
 
 
@@ -40,6 +40,15 @@ class _Timed(Protocol):
     def interleave_timed(
         self, step: Step, *, with_votes: bool
     ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.uint64], NDArray[np.uint64]]: ...
+
+
+@runtime_checkable
+class _LearnsInChunks(Protocol):
+    """A learner that knows how long it has learnt, in rare calls that a sample of rows would miss."""
+
+    @property
+    def learning_seconds(self) -> float | None:
+        """Seconds since it was built or loaded; None if it learns row by row."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +113,7 @@ class Meter:
         self._budget = None if budget is None else budget * 1e9
         self._cpu = self._wall = self._charged = 0
         self._ram_hours = 0.0
+        self._learning = self._learning_before = 0.0  # seconds: in all, and before the state that was loaded
         self._notes: list[tuple[float, ...]] = []
         self._interleave_timed = learner.interleave_timed if isinstance(learner, _Timed) else self._row_by_row
         self._n_run = self._next_sample = self._n_samples = 0
@@ -162,6 +172,7 @@ class Meter:
             for name in _COUNTED:
                 setattr(self, name, facts[name])
         self._latencies = (predicting, learning)
+        self._learning_before = self._learning
 
     def totals(self) -> Totals:
         """Return the counts so far."""
@@ -229,6 +240,10 @@ class Meter:
 
     @property
     def _predict_share(self) -> float:
+        learning_seconds = self._learner.learning_seconds if isinstance(self._learner, _LearnsInChunks) else None
+        if learning_seconds is not None:
+            self._learning = self._learning_before + learning_seconds
+            return max(0.0, 1.0 - self._learning * 1e9 / self._wall) if self._wall else 0.0
         predicting, learning = (latencies.mean for latencies in self._latencies)
         predicting, learning = predicting * max(1, self.n_predicted), learning * max(1, self.n_learnt)
         return predicting / (predicting + learning) if predicting + learning > 0 else 0.0

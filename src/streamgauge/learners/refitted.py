@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
@@ -236,6 +237,7 @@ class RefittedLearner:
         self._every, self._next_fit = every, every if first is None else first
         self._rows = _RecentRows(schema.n_attributes, window)
         self._n_learnt = self._n_fits = self._n_fitted = 0  # the last: rows learnt until the last fit
+        self.learning_seconds = 0.0
         self._collects = True
         self._stand_in = MajorityClass().build(schema, seed=1)
         self._saved_model: bytes | None = None
@@ -331,12 +333,14 @@ class RefittedLearner:
 
     def _fit(self, x: Rows, y: Labels, weight: Weights | None) -> None:
         seed = fold_seed(self._seed, self._n_fits, 1)
+        began = perf_counter()
         try:
             self._model.fit(protect(x), protect(y), protect(weight), seed)
         except Exception as error:
             reason = str(as_learner_error(0, np.empty((0, 1)), error, with_votes=False)).strip().partition("\n")[0]
             msg = f"{self._model.name} cannot be fitted on {len(y):,} rows: {reason}"
             raise StreamgaugeError(msg) from error
+        self.learning_seconds += perf_counter() - began
         self._n_fits, self._n_fitted = self._n_fits + 1, self._n_learnt
         self._saved_model, self._size = None, SizeCache()
 

@@ -8,11 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 import streamgauge as sg
 from streamgauge._engine.meter import Meter
 from streamgauge.backends import Threads
 from streamgauge.checks.learners import MIXED, sample_batch
+from streamgauge.learners import Refitted, ScikitLearn
 from streamgauge.learners.plain_loop import run_row_by_row
 from streamgauge.records import ABSTAINED, Resources, Step
 from streamgauge.results import load, save
@@ -76,6 +78,26 @@ def test_a_learner_in_a_shared_pass_is_charged_only_for_itself(threads):
     assert 0.6 < cost.predict_share[-1, 0, 0] < 0.95
     np.testing.assert_allclose(cost.predict_seconds + cost.learn_seconds, cost.cpu_seconds)
     assert cost.rows_per_second[1, 0] > cost.rows_per_second[0, 0]
+
+
+class SlowFit(GaussianNB):  # type: ignore[misc]
+    """A classifier that takes its time to learn a chunk."""
+
+    def partial_fit(self, x, y, classes=None, sample_weight=None):
+        spin(0.02)
+        return super().partial_fit(x, y, classes, sample_weight)
+
+    def fit(self, x, y):
+        spin(0.02)
+        return super().fit(x, y)
+
+
+@pytest.mark.parametrize(
+    "spec", [ScikitLearn(SlowFit(), chunk_size=500), Refitted(SlowFit(), every=500)], ids=["chunks", "refitted"]
+)
+def test_rare_calls_that_learn_many_rows_count_as_learning(spec):
+    cost = cost_of(sg.evaluate(sg.SEA(n_rows=2000), {"slow": spec}, every=2000, resources=True))
+    assert cost.learn_seconds[-1, 0, 0] > 0.06
 
 
 def test_latencies_of_predicting_and_learning_are_distinguished():

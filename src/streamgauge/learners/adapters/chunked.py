@@ -1,6 +1,7 @@
 """Learner that trains a model on chunks of rows; chunks of one row follow a stream exactly."""
 
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
@@ -197,6 +198,7 @@ class ChunkedLearner:
         self._is_trained = is_trained
         self._block_rows = choose_block_rows(schema.n_attributes, chunk_size)
         self._n_seen, self._size = 0, SizeCache()
+        self._learning_seconds = 0.0
         self._chunk = RowBuffer(schema.n_attributes)
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -232,13 +234,20 @@ class ChunkedLearner:
         if len(self._chunk):
             self._fit(*self._chunk.take())
 
+    @property
+    def learning_seconds(self) -> float | None:
+        """Seconds spent learning chunks; None if it learns row by row."""
+        return None if self._chunk_size == 1 else self._learning_seconds
+
     def learn_together(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
         """Learn any number of rows in one call; for ensembles of chunks."""
         self._n_seen += len(y)
         self._fit(x, y, weight)
 
     def _fit(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
+        began = perf_counter()
         self._model.fit(x, y, weight)
+        self._learning_seconds += perf_counter() - began
         self._is_trained = True
 
     def _learn_rows(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:

@@ -1,6 +1,7 @@
 """A learner that collects rows into chunks, whatever the size of the batches."""
 
 from collections.abc import Iterator
+from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
@@ -56,6 +57,7 @@ class ChunkLearner:
         self._block_rows = None if is_row_wise else 1 << (chunk_size - 1).bit_length()
         self._schema, self._n_classes = schema, schema.n_classes
         self._n_chunks = self._n_buffered = 0
+        self.learning_seconds = 0.0
         self._x = np.empty((chunk_size, schema.n_attributes))
         self._y = np.empty(chunk_size, dtype=np.int32)
         self._weight = np.empty(chunk_size)
@@ -112,7 +114,9 @@ class ChunkLearner:
         self._x[free], self._y[free], self._weight[free] = x, y, weight
         self._n_buffered += len(y)
         if self._n_buffered == self._size:
+            began = perf_counter()
             self._model.learn_chunk(Chunk(self._n_chunks, self._x.copy(), self._y.copy(), self._weight.copy()))
+            self.learning_seconds += perf_counter() - began
             self._n_chunks, self._n_buffered = self._n_chunks + 1, 0
 
     @property
