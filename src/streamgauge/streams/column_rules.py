@@ -74,7 +74,7 @@ def describe_text(name: str, n_names: int | None, n_present: int) -> str:
     "column 'memo' is left out: it is text, with 95 different values in 100 rows; nominal=('memo',) (--nominal memo) \
 keeps it as names"
     """
-    found = f"more than {MAX_NAMES:,}" if n_names is None else f"{n_names:,}"
+    found = f"more than {MAX_NAMES:,}" if n_names is None or n_names > MAX_NAMES else f"{n_names:,}"
     return (
         f"column {name!r} is left out: it is text, with {found} different values in {n_present:,} rows; "
         f"nominal=({name!r},) (--nominal {name}) keeps it as names"

@@ -161,7 +161,7 @@ def _build_columns(
     """Return the columns as a survey found them."""
     _check_guess(start, survey, target)
     columns = [
-        build_column(name, content, seen, time_format)
+        build_column(name, content, seen, time_format, survey.n_rows)
         for (name, content, time_format, _), seen in zip(specs, survey.seen, strict=True)
     ]
     if columns[target].kind == "numeric":

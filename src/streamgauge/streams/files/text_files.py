@@ -225,7 +225,7 @@ def open_arff(source: Source, selection: Selection, delimiter: str, missing: tup
             survey = survey_rows(source, specs, delimiter, missing, header.mark, arff=True)
         n_rows = survey.n_rows
         columns = [
-            column if content == "nothing" else build_column(name, content, seen, time_format)
+            column if content == "nothing" else build_column(name, content, seen, time_format, survey.n_rows)
             for column, (name, content, time_format, _), seen in zip(columns, specs, survey.seen, strict=True)
         ]
     with prefix_errors(source):
@@ -283,7 +283,7 @@ def survey_rows(
     return survey
 
 
-def build_column(name: str, content: str, seen: ColumnSurvey, time_format: str | None) -> Column:
+def build_column(name: str, content: str, seen: ColumnSurvey, time_format: str | None, n_rows: int) -> Column:
     """Return a column as a survey found it."""
     names, counts, n_numbers, n_missing, overflow, times = seen
     if times is not None:
@@ -299,7 +299,7 @@ def build_column(name: str, content: str, seen: ColumnSurvey, time_format: str |
             decreases=decreases,
         )
     if overflow and content != "names":
-        return Column(name, "text", n_present=sum(counts) + n_numbers, n_missing=n_missing, n_names=None)
+        return Column(name, "text", n_present=n_rows - n_missing, n_missing=n_missing, n_names=None)
     if not names:
         return Column(name, "numeric", missing=n_missing > 0, n_present=n_numbers, n_missing=n_missing)
     if overflow and len(names) >= MAX_DECLARED_NAMES:
