@@ -15,6 +15,7 @@ __all__ = ["EXTRAS", "command"]
 
 EXTRAS = {
     "kafka": "live streams from Kafka",
+    "lightgbm": "LightGBM models",
     "moa": "learners of MOA and WEKA; these also need Java and moa.jar (STREAMGAUGE_MOA_JAR)",
     "pandas": "results as pandas DataFrames",
     "plots": "figures as PNG, SVG and PDF",

@@ -14,6 +14,7 @@ from streamgauge.protocols import Stream
 from streamgauge.records import UNLABELLED, Attribute, Schema
 from streamgauge.streams.arrays import as_stream
 from streamgauge.streams.base import min_limit
+from streamgauge.streams.description_text import format_description
 from streamgauge.streams.files import File
 
 __all__ = ["AttributeSummary", "Description", "describe"]
@@ -110,6 +111,9 @@ class Description:
         shares = np.full(self.span_counts.shape, np.nan)
         np.divide(self.span_counts, totals, out=shares, where=totals > 0)
         return shares
+
+    def __str__(self) -> str:
+        return format_description(self)
 
     def as_dict(self) -> dict[str, object]:
         """Return all fields as plain values, for JSON."""

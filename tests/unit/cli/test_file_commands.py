@@ -110,8 +110,46 @@ def test_help_keeps_the_lines_of_its_examples(name):
 
 
 def test_a_column_that_hardly_repeats_a_value_is_named(tmp_path):
-    lines = [f"key{i},{'ab'[i % 2]},{i % 3},{'yes' if i % 3 else 'no'}" for i in range(100)]
+    lines = [f"key{i % 80},{'ab'[i % 2]},{i % 3},{'yes' if i % 3 else 'no'}" for i in range(100)]
     (tmp_path / "rows.csv").write_text("\n".join(["id,letter,number,label", *lines]))
     shown = run("describe", tmp_path / "rows.csv").output
-    assert "id: almost every value is unique" in shown
+    assert "most values of column 'id' are unique" in shown
     assert "letter: almost" not in shown
+
+
+def test_describe_names_the_times_what_is_left_out_and_a_rare_class(tmp_path):
+    lines = [f"2024-01-{1 + i // 10:02d},key{i},{i},{'yes' if i % 10 else 'no'}" for i in range(100)]
+    (tmp_path / "rows.csv").write_text("\n".join(["day,id,number,label", *lines]))
+    shown = run("describe", tmp_path / "rows.csv").output
+    assert "times of the rows: 2024-01-01T00:00:00Z to 2024-01-10T00:00:00Z" in shown
+    assert "imbalanced: class no has 10.0% of the rows" in shown
+    assert "Note: column 'id' is left out: it is text" in shown
+    assert "Note: column 'day' holds the times of the rows" in shown
+
+
+def test_describe_describes_a_generator_and_refuses_options_of_files_for_it():
+    assert run("describe", "SEA", "--rows", 50).output.startswith("50 rows, 3 attributes, 2 classes")
+    assert "10,000 rows, 3 attributes" in run("describe", "SEA").output
+    with pytest.raises(StreamgaugeError, match=r"SEA is a generator, not a file.*remove target \(--target\)"):
+        run("describe", "SEA", "--target", "x")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("describe",),
+        ("evaluate", "--learner", "NaiveBayes", "--no-resources", "--stream"),
+        ("compare", "--learner", "NaiveBayes", "--learner", "NoChange", "--no-resources", "--stream"),
+        ("detect", "--column", "b", "--stream"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_all_commands_read_a_file_with_the_same_options(tmp_path, command):
+    path = tmp_path / "rows.csv"
+    rows = "".join(f"{'xy'[i % 2]};0{1 + i % 2}/03/2024;{i};{i % 3};k{i % 4};NA\n" for i in range(20))
+    path.write_text("c;t;b;n;k;m\n" + "".join(sorted(rows.splitlines(keepends=True), key=lambda row: row[2:12])))
+    options = ("--target", "c", "--time", "t", "--time-format", "%d/%m/%Y", "--nominal", "n", "--drop", "k")
+    options += ("--missing", "NA", "--delimiter", ";", "--header", "--numeric", "b")
+    assert run(*command, path, *options).exit_code == 0
+    with pytest.raises(StreamgaugeError, match=r"column for target called 'nowhere'"):
+        run(*command, path, *options, "--target", "nowhere")
