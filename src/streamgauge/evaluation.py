@@ -157,7 +157,7 @@ class Evaluation:
         self._source = RowSource(self.stream, scheme, labelling, seed, n_rows)
         self._source.require_second_pass()
         if not isinstance(self._stream, LiveStreamBase):  # a live one cannot know which values will be missing
-            check_schema(self.specs, self._source.schema)
+            self._check_learners(is_bounded=is_bounded)
         single_pass = len(self.specs) * self._source.scheme.n_folds == 1 and self._stream.in_memory
         self.batch_size = batch_size or default_batch_size(self._source.schema, single_pass=single_pass)
         self.checkpoints: CheckpointPolicy | None = None
@@ -168,6 +168,15 @@ class Evaluation:
         """A row after which the run ends although more rows were planned; None for no such row."""
         self._resume = resume
         self._run: Run | None = None
+
+    def _check_learners(self, *, is_bounded: bool) -> None:
+        """Raise if a learner is known not to take the rows; that of an ARFF file may, not must, have missing values."""
+        try:
+            check_schema(self.specs, self._source.schema)
+        except StreamgaugeError:
+            if self._stream.in_memory or not is_bounded:
+                raise
+            check_schema(self.specs, self._source.observe_schema())
 
     @cached_property
     def run_spec(self) -> RunSpec:

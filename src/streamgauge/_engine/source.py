@@ -149,6 +149,16 @@ class RowSource:
         msg = f"{to_text(self.scheme)} reads the stream twice, but {to_text(self._stream)} {reason}"
         raise StreamgaugeError(msg)
 
+    def observe_schema(self) -> Schema:
+        """Return the schema with the attributes that are missing in the first rows where any is; reads up to them."""
+        missing = np.zeros(self.schema.n_attributes, dtype=np.bool_)
+        for batch in self._read(default_batch_size(self.schema), self._n_rows, 0, ahead=False):
+            missing = np.isnan(self._make_visible(batch).x).any(axis=0)
+            if missing.any():
+                break
+        seen = zip(self.schema.attributes, missing.tolist(), strict=True)
+        return replace(self.schema, attributes=tuple(replace(known, missing=gaps) for known, gaps in seen))
+
     def _prepare(self, batch: Batch) -> tuple[Batch, Arrivals | None]:
         return self._make_visible(batch), self._labelling.arrivals(batch, self.seed)
 

@@ -225,6 +225,18 @@ def test_missing_values_are_refused_before_the_first_row_where_the_model_takes_n
         learner.interleave(Step(rows), with_votes=False)
 
 
+def test_a_file_whose_header_does_not_tell_gaps_is_read_for_them(tmp_path):
+    lines = ["@relation r", "@attribute a numeric", "@attribute b numeric", "@attribute class {no,yes}", "@data"]
+    rows = [f"{i},{i % 7},{'yes' if i % 7 > 3 else 'no'}" for i in range(200)]
+    whole, gaps = tmp_path / "whole.arff", tmp_path / "gaps.arff"
+    whole.write_text("\n".join([*lines, *rows]))
+    gaps.write_text("\n".join([*lines, *rows[:-1], "1,?,no"]))
+    assert sg.evaluate(sg.File(whole), {"bayes": GaussianNB()}).n_rows == 200
+    with pytest.raises(StreamgaugeError, match="takes no missing values, and the column 'b' has some"):
+        sg.Evaluation(sg.File(gaps), {"bayes": GaussianNB()})
+    assert sg.evaluate(sg.File(gaps), {"bayes": GaussianNB()}, n_rows=199).n_rows == 199
+
+
 class Unknown(BaseEstimator):
     """An estimator of a user that takes missing values, though its tags do not say so."""
 
