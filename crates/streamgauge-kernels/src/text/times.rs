@@ -154,7 +154,7 @@ impl TimeFormat {
     #[inline(always)]
     pub(super) fn parse_bytes(&self, text: &[u8]) -> Option<Time> {
         match self {
-            Self::Recognised => parse_iso(text),
+            Self::Recognised => parse_iso(text).or_else(|| scan_seconds(text)),
             Self::Unit(1) => {
                 let (seconds, end) = scan_number(text, 0)?;
                 (end == text.len()).then_some(Time { seconds, kind: TimeKind::Number })
@@ -163,6 +163,14 @@ impl TimeFormat {
             Self::Parts(format) => format.parse(text),
         }
     }
+}
+
+/// Returns a number of seconds that looks like nothing else: neither like a date nor like another unit.
+#[inline(always)]
+fn scan_seconds(text: &[u8]) -> Option<Time> {
+    let (seconds, end) = scan_number(text, 0)?;
+    let is_plain = end == text.len() && !matches!(end, 8 | 12 | 14) && seconds.abs() < MAX_SECONDS;
+    is_plain.then_some(Time { seconds, kind: TimeKind::Number })
 }
 
 /// Returns the time, and the end, of the plain field that starts at `position`, if it is one.
@@ -330,12 +338,13 @@ fn read_zone(text: &[u8], position: usize) -> Option<(i64, usize)> {
 
 /// Parses a number of seconds; refuses one that looks like another unit, and says what a text looks like.
 fn parse_seconds(text: &str) -> Result<Time, String> {
-    let quoted = quote_excerpt(text);
     if let Some(format) = guess_compact_date(text) {
+        let quoted = quote_excerpt(text);
         return Err(format!("{quoted} looks like a date: set time_format='{format}', or 's' for seconds since 1970"));
     }
     let Ok(seconds) = parse_number(text) else { return Err(describe_unknown(text)) };
     if seconds.abs() >= MAX_SECONDS {
+        let quoted = quote_excerpt(text);
         let (unit, name) = match seconds.abs() {
             1e11..1e14 => ("ms", "milliseconds"),
             1e14..1e17 => ("us", "microseconds"),
