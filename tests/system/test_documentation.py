@@ -1,6 +1,7 @@
 """Every command of the README and the pages runs; every page is reached and has its picture; the site builds."""
 
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -31,6 +32,7 @@ LEFT_OUT = {
     "source .venv/bin/activate": "without it no test would run",
     "pip install": "it would change the environment of all tests",
     "eval": "it is for the shell of a person; the commands beside it print the same for other shells",
+    "python examples/payments.py": "tests/system/test_examples.py runs it",
     "ray start": "it starts a cluster: tests/test_ray.py does, on this machine",
     "streamgauge evaluate --ray": "it needs a cluster: tests/test_ray.py runs on one",
     'streamgauge evaluate --stream "Kafka(': "it needs a broker: tests/test_live_brokers.py runs with one",
@@ -77,6 +79,8 @@ def files_for(page: Path, folder: Path) -> None:
     (folder / "payments.csv").write_text("\n".join(["amount,hour,fraud", *rows]))
     sent = [f"{np.datetime64('2024-01-01T00:00') + 60 * i},{row}" for i, row in enumerate(rows)]
     (folder / "transfers.csv").write_text("\n".join(["sent,amount,hour,fraud", *sent]))
+    if page.stem == "your_own_file":
+        runpy.run_path(str(ROOT / "examples" / "payments.py"))["write_payments"](folder / "card_payments.csv", 8_000)
     (folder / "rows.csv").write_text("\n".join(["amount,hour,label", *rows]))
     (folder / "my_models.py").write_text("import streamgauge as sg\nfast_tree = sg.HoeffdingTree(grace_period=50)\n")
     for text in blocks(page, "python"):

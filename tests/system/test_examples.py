@@ -1,14 +1,20 @@
 """Every example runs, where the library it shows is installed."""
 
 import inspect
+import re
 import runpy
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+import streamgauge as sg
 from peers import moa
+from streamgauge.errors import StreamWarning
+from streamgauge.streams import as_stream
 
 FOLDER = Path(__file__).parents[2] / "examples"
 EXAMPLES = sorted(FOLDER.glob("*_learners.py"))
@@ -51,13 +57,47 @@ def test_an_example_runs(path, capsys, monkeypatch):
 
 
 def test_every_example_is_run():
-    assert {path.stem for path in FOLDER.glob("*.py")} == {path.stem for path in EXAMPLES} | set(TASKS)
+    assert {path.stem for path in FOLDER.glob("*.py")} == {path.stem for path in EXAMPLES} | {*TASKS, "payments"}
 
 
 @pytest.mark.parametrize(("name", "said"), TASKS.items())
 def test_the_example_of_a_task_says_what_it_should(name, said, capsys):
     runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
     assert said in capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def payments():
+    for library in ("lightgbm", "river", "sklearn"):
+        pytest.importorskip(library)
+    return runpy.run_path(str(FOLDER / "payments.py"))
+
+
+def test_a_file_of_payments_is_described_and_four_models_are_compared_on_it(payments, tmp_path, capsys):
+    with pytest.warns(StreamWarning, match="'payment_id' is left out"):
+        payments["main"](tmp_path / "payments.csv")
+    said = capsys.readouterr().out
+    assert "100,000 rows, 3 attributes, 2 classes" in said
+    assert "times of the rows: 2025-01-01T00" in said
+    assert "imbalanced: class yes has 2.1% of the rows" in said
+    table = re.findall(r"^(tree|scikit-learn|River|LightGBM) +(\d+\.\d+)\*? ", said, re.MULTILINE)
+    assert len(table) == 4
+    assert all(float(pr_auc) > 5.0 for _, pr_auc in table)  # that of guessing is 2.1
+    assert "River is better than tree by" in said
+    assert said.count("in pr_auc[yes]") == 6
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_payments_in_a_frame_give_the_numbers_of_the_file(library, payments, tmp_path):
+    path = tmp_path / "payments.csv"
+    payments["write_payments"](path, n_rows=15_000, seed=2)
+    frame = pytest.importorskip(library).read_csv(path)
+    options: dict[str, Any] = {"target": "fraud", "time": "timestamp"}
+    with pytest.warns(StreamWarning, match="'payment_id' is left out"):
+        from_file = payments["compare_models"](sg.File(path, **options))
+        from_frame = payments["compare_models"](as_stream(frame, **options))
+    np.testing.assert_array_equal(from_frame.values, from_file.values)
+    np.testing.assert_array_equal(from_frame.times, from_file.times)
 
 
 PUBLIC = ("", "drift", "forgetting", "labelling", "learners", "measures", "plots", "records", "results", "schemes",
