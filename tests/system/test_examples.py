@@ -93,9 +93,9 @@ def test_payments_in_a_frame_give_the_numbers_of_the_file(library, payments, tmp
     payments["write_payments"](path, n_rows=15_000, seed=2)
     frame = pytest.importorskip(library).read_csv(path)
     options: dict[str, Any] = {"target": "fraud", "time": "timestamp"}
+    streams = (sg.File(path, **options), as_stream(frame, **options))
     with pytest.warns(StreamWarning, match="'payment_id' is left out"):
-        from_file = payments["compare_models"](sg.File(path, **options))
-        from_frame = payments["compare_models"](as_stream(frame, **options))
+        from_file, from_frame = map(payments["compare_models"], streams)
     np.testing.assert_array_equal(from_frame.values, from_file.values)
     np.testing.assert_array_equal(from_frame.times, from_file.times)
 
