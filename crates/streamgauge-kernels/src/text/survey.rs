@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_from_names() {
+    fn times_are_distinguished_from_names() {
         use Expected::{Anything, NoTimes, Numbers, Times};
         let text = "2024-01-02,2024-01-02,2024-01-02,2024-01-02 01:00,\"2024-01-02\"\n\
                     2024-01-02,2024-01-01,2024-01-01,2024-01-01 01:00,2024-01-03\n2024-01-04,?,2024-01-01,,2024-01-03\n";
