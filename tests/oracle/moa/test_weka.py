@@ -88,6 +88,7 @@ def test_updateable_classifiers_and_windows_of_moa_stay_with_moa():
     keeps_its_contract(Moa("weka.classifiers.bayes.NaiveBayesUpdateable"), mixed=True)
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot learn row by row")
 def test_a_static_classifier_is_refitted_and_is_a_member_of_chunk_ensembles():
     rows = take(sg.RandomRBF(), 2_000)
     stream = ArrayStream(rows.x, rows.y, schema=sg.RandomRBF().schema)

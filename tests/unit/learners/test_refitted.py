@@ -203,6 +203,7 @@ def test_a_restart_changes_nothing(tmp_path, scheme):
         np.testing.assert_array_equal(again.values, whole.values)
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot learn row by row")
 def test_models_of_other_libraries_are_taken_as_they_are():
     assert as_spec(DecisionTreeClassifier()).needs_training
     pipeline = make_pipeline(StandardScaler(), SVC())
@@ -324,6 +325,7 @@ def test_wrong_options_are_refused(make, complaint):
         make()
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot learn row by row")
 def test_wrappers_and_encoders_take_it():
     stream = sg.RandomRBF(n_rows=1_500)
     majority = sg.evaluate(stream, sg.MajorityClass()).values[-1].item()
