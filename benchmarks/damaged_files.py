@@ -32,9 +32,6 @@ from streamgauge.streams import File, write
 SECONDS, MEGABYTES = 20, 512
 """What reading a small file may take; the memory is that beyond the libraries."""
 
-NO_TIME = ("array.npy", "delta.parquet", "own.parquet")
-"""The tables without a column of times, which is left out."""
-
 OUTCOMES = ("read", "refused", "raw exception", "message without the file", "impossible values", "huge allocation")
 
 
@@ -105,12 +102,13 @@ def write_results(folder: Path) -> list[Path]:
 
 def read_stream(path: Path) -> None:
     """Read all rows of a file; raise if a value is not in its schema."""
-    stream = File(path, drop=() if path.suffix == ".npz" or path.name in NO_TIME else ("time",))
+    stream = File(path)
     n_names = [None if attribute.values is None else len(attribute.values) for attribute in stream.schema.attributes]
     n_rows = 0
     for batch in stream.batches(50):
         n_rows += len(batch)
         sound = batch.y.min(initial=0) >= -1 and batch.y.max(initial=0) < stream.schema.n_classes
+        sound &= batch.time is None or bool((np.diff(batch.time, prepend=batch.time[0]) >= 0).all())
         for column, n in zip(batch.x.T, n_names, strict=True):
             known = column[~np.isnan(column)]
             sound &= bool(np.isfinite(known).all()) if n is None else not len(np.setdiff1d(known, np.arange(n)))
