@@ -47,8 +47,9 @@ class Chunks:
         """Return the next chunk."""
         self.chunk_id += 1
         rows = slice(self.chunk_id * self._size, (self.chunk_id + 1) * self._size)
-        self.previous_chunk, self.current_chunk = self.current_chunk, (self._x[rows].copy(), self._y[rows].copy())
-        return self.current_chunk
+        chunk = self._x[rows].copy(), self._y[rows].copy()
+        self.previous_chunk, self.current_chunk = self.current_chunk, chunk
+        return chunk
 
     def is_dry(self) -> bool:
         """Return whether this was the last chunk."""

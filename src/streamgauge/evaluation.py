@@ -552,7 +552,9 @@ def _check_seed(seed: int) -> None:
 
 def _check_times(stream: StreamBase, labelling: Labelling, forgettings: Sequence[Forgetting]) -> None:
     """Raise if a part of the run needs times and the rows are known to have none."""
-    for part, substitute in ((labelling, "Delayed(rows=...)"), *((one, "Window(width=...)") for one in forgettings)):
+    parts: list[tuple[Labelling | Forgetting, str]] = [(labelling, "Delayed(rows=...)")]
+    parts += [(forgetting, "Window(width=...)") for forgetting in forgettings]
+    for part, substitute in parts:
         if needs_times(part) and stream.has_times is False:
             msg = (
                 f"{to_text(part)} needs the times of the rows, but {to_text(stream)} has none: name the column of times"

@@ -275,8 +275,9 @@ class Learner(Protocol):
     def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
         """Learn rows of known class, one after the other; rows of weight 0 are skipped.
 
-        A learner that can also use rows without a label has a method ``learn_unlabelled(x, weight)``. One that is fitted
-        on all its training rows at once has a method ``end_training()``, called once in schemes that train first.
+        A learner that can also use rows without a label has a method ``learn_unlabelled(x, weight)``. One that is
+        fitted on all its training rows at once has a method ``end_training()``, called once in schemes that train
+        first.
         """
         ...
 

@@ -121,7 +121,7 @@ def test_a_cluster_changes_no_bit(tmp_path, rows):
 def test_readings_of_a_cluster_have_the_times_of_their_rows():
     learners = {"mine": Mine(), "bayes": sg.NaiveBayes()}
     results = sg.evaluate(make_timed_stream(), learners, every=130, batch_size=70, backend=Ray())
-    assert results.times.tolist() == make_times()[results.rows - 1].tolist()
+    np.testing.assert_array_equal(results.times, make_times()[results.rows - 1])
 
 
 @pytest.mark.usefixtures("cluster")

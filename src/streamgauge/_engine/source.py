@@ -9,6 +9,7 @@ from queue import Empty, Full, Queue
 from typing import Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamgauge._foreign import adopt_labelling, adopt_scheme, adopt_stream, close_iterator
 from streamgauge._format.text import to_text
@@ -151,9 +152,9 @@ class RowSource:
 
     def observe_schema(self) -> Schema:
         """Return the schema with the attributes that are missing in the first rows where any is; reads up to them."""
-        missing = np.zeros(self.schema.n_attributes, dtype=np.bool_)
+        missing: NDArray[np.bool_] = np.zeros(self.schema.n_attributes, dtype=np.bool_)
         for batch in self._read(default_batch_size(self.schema), self._n_rows, 0, ahead=False):
-            missing = np.isnan(self._make_visible(batch).x).any(axis=0)
+            missing = np.logical_or.reduce(np.isnan(self._make_visible(batch).x), axis=0)
             if missing.any():
                 break
         seen = zip(self.schema.attributes, missing.tolist(), strict=True)

@@ -55,7 +55,7 @@ def to_text(thing: object) -> str:
     if not is_dataclass(thing) or isinstance(thing, type) or not _has_generated_repr(type(thing)):
         try:
             text = " ".join(repr(thing).split())  # River's models span several lines
-        except Exception:  # noqa: BLE001  (that of a user's class, or of River's SelectType(float, int))
+        except Exception:  # that of a user's class, or of River's SelectType(float, int)
             return f"{type(thing).__name__}({', '.join(_list_plain_attributes(thing))})"
         return re.sub(r" at 0x[0-9a-fA-F]+", "", text)  # a memory address differs from process to process
     options = []

@@ -252,7 +252,7 @@ def _print_warning(
     line: str | None = None,  # noqa: ARG001
 ) -> None:
     """Print a warning on one line, without the source line."""
-    kinds = {CheckpointWarning: "Warning", StreamWarning: "Note"}
+    kinds: dict[type[Warning], str] = {CheckpointWarning: "Warning", StreamWarning: "Note"}
     kind = kinds.get(category, category.__name__)
     click.echo(f"{kind}: {message}", err=True)
 

@@ -231,7 +231,7 @@ class Column:
         return positions.astype(np.int32), distinct
 
     def _as_discrete(self) -> Any:  # noqa: ANN401
-        """Return values that can be told apart: integers for whole floats, strings without those that mean missing."""
+        """Return distinguishable values: integers for whole floats, strings without those that mean missing."""
         kind = self.values.type
         if _is_text(kind):
             texts = self.values.cast(pa.large_string())

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams.files import File
-from streamgauge.streams.files.column_roles import Column, Key, Role
+from streamgauge.streams.files.column_roles import Column, Key
 from streamgauge.streams.files.delimited import Start, read_start
 from streamgauge.streams.files.source import Source
 from streamgauge.streams.files.text_files import Mark, locate_errors, prefix_errors, read_arff_header, read_from
@@ -180,7 +180,7 @@ def open_raw(file: File, features: tuple[Key, ...] | None = None) -> RawText | N
     if start.guessed and start.has_header and not _has_numbers(source, start):
         raise _build_header_error(source, start)
     with prefix_errors(source):
-        roles: list[Role] = selection.resolve_roles(start.names)
+        roles = selection.resolve_roles(start.names)
         expected = tuple(selection.resolve_contents(start.names))
     return RawText(
         source=source,

@@ -44,7 +44,7 @@ def build(**options: Any) -> Any:
 
 def to_names(row: Any) -> dict[str, str]:
     attributes = [(SCHEMA.attributes[i], row[i]) for i in NOMINAL]
-    return {a.name: a.values[int(code)] for a, code in attributes if not math.isnan(code)}
+    return {a.name: (a.values or ())[int(code)] for a, code in attributes if not math.isnan(code)}
 
 
 @pytest.mark.parametrize("batch", [37, 100, 400])

@@ -127,7 +127,7 @@ NONE: dict[str, Callable[[], Any]] = {
     "aggregate": lambda: (
         feature_extraction.Agg(on="age", by="country", how=stats.Mean()) | preprocessing.StandardScaler() | logistic()
     ),
-    "function": lambda: fill | preprocessing.StandardScaler() | logistic(),
+    "function": lambda: fill | preprocessing.StandardScaler() | logistic(),  # type: ignore[operator]
     "function that passes gaps on": lambda: (
         compose.FuncTransformer(features)
         | preprocessing.StatImputer(("log", stats.Mean()))

@@ -113,7 +113,7 @@ def test_a_wrong_command_is_refused_before_the_first_row(learner, complaint):
 
 
 def test_rows_of_one_class_are_enough():
-    learner = Moa(J48).build(sg.SEA().schema, 1)
+    learner: Any = Moa(J48).build(sg.SEA().schema, 1)
     batch = Batch(0, np.random.default_rng(1).random((20, 3)), np.ones(20, dtype=np.int32))
     learner.learn(batch.x, batch.y, None)
     learner.end_training()

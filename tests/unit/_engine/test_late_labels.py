@@ -214,7 +214,7 @@ def test_a_column_of_impossible_delays_is_refused_with_the_row(column, culprit):
 def test_rows_without_times_cannot_have_labels_delayed_by_time():
     with pytest.raises(StreamgaugeError, match="needs the times of the rows"):
         evaluate(numbered(5), sg.NoChange(), labelling=DelayedByTime(5))
-    with pytest.raises(StreamgaugeError, match="row 2: the time in .time.*is before that of the row above"):
+    with pytest.raises(StreamgaugeError, match=r"row 2: the time in .time.*is before that of the row above"):
         evaluate(numbered(4, time=np.array([0.0, 2.0, 1.0, 3.0])), sg.NoChange(), labelling=DelayedByTime(5))
 
 

@@ -148,8 +148,8 @@ def test_all_commands_read_a_file_with_the_same_options(tmp_path, command):
     path = tmp_path / "rows.csv"
     rows = "".join(f"{'xy'[i % 2]};0{1 + i % 2}/03/2024;{i};{i % 3};k{i % 4};NA\n" for i in range(20))
     path.write_text("c;t;b;n;k;m\n" + "".join(sorted(rows.splitlines(keepends=True), key=lambda row: row[2:12])))
-    options = ("--target", "c", "--time", "t", "--time-format", "%d/%m/%Y", "--nominal", "n", "--drop", "k")
-    options += ("--missing", "NA", "--delimiter", ";", "--header", "--numeric", "b")
+    options = ["--target", "c", "--time", "t", "--time-format", "%d/%m/%Y", "--nominal", "n", "--drop", "k"]
+    options += ["--missing", "NA", "--delimiter", ";", "--header", "--numeric", "b"]
     assert run(*command, path, *options).exit_code == 0
     with pytest.raises(StreamgaugeError, match=r"column for target called 'nowhere'"):
         run(*command, path, *options, "--target", "nowhere")

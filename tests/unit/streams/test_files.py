@@ -212,7 +212,7 @@ def test_strings_and_dates_of_arff_follow_the_rules_of_csv(tmp_path):
         ("a", None),
     ]
     expected = [datetime(2024, 2, i + 1, 10 + i, 30, tzinfo=UTC).timestamp() for i in range(9)]
-    assert whole(stream, 4).time.tolist() == expected
+    np.testing.assert_array_equal(whole(stream, 4).time, expected)
     assert "column 'd' holds the times of the rows" in stream.notes[0]
     seconds = File(path, numeric=("d",))
     assert (whole(seconds).x[:, 1].tolist(), whole(seconds).time) == (expected, None)

@@ -22,7 +22,7 @@ from streamgauge.streams import ArrayStream, File, as_stream
 
 NAMES = ["mo", "tu", "Zürich", "a,b", 'say "hi"', "东京", "x y", "ÅB", "b2"]
 READERS: dict[str, Callable[[Path], Any]] = {
-    "pandas": lambda path: pd.read_csv(path),
+    "pandas": pd.read_csv,
     "pandas on Arrow": lambda path: pd.read_csv(path, dtype_backend="pyarrow", engine="pyarrow"),
     "pandas, nullable": lambda path: pd.read_csv(path, dtype_backend="numpy_nullable"),
     "polars": lambda path: pl.read_csv(path, infer_schema_length=None),

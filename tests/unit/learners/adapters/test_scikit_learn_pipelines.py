@@ -136,7 +136,7 @@ def test_a_pipeline_over_names_and_gaps_gives_what_the_same_steps_give_by_hand(n
     np.testing.assert_array_equal(found[:size], majority[:size])
 
 
-class Doubled(TransformerMixin, BaseEstimator):
+class Doubled(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A transformer of a user: nothing is known of it."""
 
     def fit(self, _x, _y=None):
@@ -237,7 +237,7 @@ def test_a_file_whose_header_does_not_tell_gaps_is_read_for_them(tmp_path):
     assert sg.evaluate(sg.File(gaps), {"bayes": GaussianNB()}, n_rows=199).n_rows == 199
 
 
-class Unknown(BaseEstimator):
+class Unknown(BaseEstimator):  # type: ignore[misc]
     """An estimator of a user that takes missing values, though its tags do not say so."""
 
     def partial_fit(self, x, _y):
