@@ -215,6 +215,12 @@ class RunData:
         """Return whether a greater value of a measure is better; True if the description does not say."""
         return bool(self._facts(measure).get("greater_is_better", True))
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user must know about the run, such as columns that were left out; a sentence each."""
+        notes = self.description.get("notes")
+        return tuple(map(str, notes)) if isinstance(notes, list | tuple) else ()
+
     def unit(self, measure: str) -> str:
         """Return the unit of a measure; a rate if the description does not say."""
         return str(self._facts(measure).get("unit", "rate"))

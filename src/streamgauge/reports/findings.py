@@ -174,6 +174,7 @@ def list_findings(results: RunData, comparisons: Sequence[Comparison] = ()) -> l
         *_describe_alarms(results),
         *_describe_costs(results),
         *([results.feedback.sentence] if results.feedback is not None and results.feedback.sentence else []),
+        *(f"Note: {note}." for note in results.notes),
     ]
 
 

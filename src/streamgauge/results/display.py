@@ -28,6 +28,7 @@ def format_html(results: RunData) -> str:
         parts.append(tag("p", tag("small", f"{folds}est mean in bold, which says nothing about significance.")))
     if results.feedback is not None and results.feedback.sentence:
         parts.append(tag("p", results.feedback.sentence))
+    parts += [tag("p", f"Note: {make_printable(note)}") for note in results.notes]
     return tag("div", *parts)
 
 
@@ -58,6 +59,7 @@ def format_text(results: RunData) -> str:
             lines.append("  ".join((first.ljust(widths[0]), *cells)))
     if results.feedback is not None and results.feedback.sentence:
         lines.append(results.feedback.sentence)
+    lines += [f"Note: {make_printable(note)}" for note in results.notes]
     return "\n".join(lines) or f"{_format_title(results)}: no readings."
 
 

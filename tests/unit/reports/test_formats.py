@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
 import streamgauge as sg
 from streamgauge._format.palette import COLOURS, DARK_COLOURS
 from streamgauge.cli.main import cli
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import StreamgaugeError, StreamWarning
 from streamgauge.records import Attribute, Schema
 from streamgauge.reports import report, write_report
 from streamgauge.reports.findings import list_findings, list_limitations, turn_to_leader
@@ -187,7 +188,7 @@ def test_tables_go_in_and_come_out() -> None:
     assert found.to_polars()["value"].to_list() == tidy["value"].tolist()
     with pytest.raises(StreamgaugeError, match="did you mean"):
         sg.evaluate(frame, sg.NaiveBayes(), target="Y")
-    with pytest.raises(StreamgaugeError, match="names a column"):
+    with pytest.raises(StreamgaugeError, match="selects columns"):
         sg.evaluate(sg.SEA(), sg.NaiveBayes(), target="y")
 
 
@@ -200,3 +201,17 @@ def test_a_dagger_stands_only_where_the_tested_rows_do() -> None:
     over_all, over_window = (text.split(f"rows, over {rows}")[1].split("\n## ")[0] for rows in ("all", "the last"))
     assert "†" in over_all
     assert "†" not in over_window
+
+
+def test_notes_on_how_rows_were_read_are_on_every_surface(tmp_path):
+    memo = [f"text {i}" for i in range(60)]
+    frame = pa.table({"a": [*range(60)], "memo": memo, "c": ["x", "y"] * 30})
+    with pytest.warns(StreamWarning, match="column 'memo' is left out"):
+        results = sg.evaluate(frame, sg.NaiveBayes(), target="c")
+    saved = sg.load(sg.save(results, tmp_path / "run"))
+    for run in (results, saved):
+        assert len(run.notes) == 1
+        html = write_report(run, tmp_path / "report.html").read_text()
+        for surface in (str(run), run._repr_html_(), html, *list_findings(run)[-1:]):
+            assert "memo" in surface
+            assert "is left out" in surface
