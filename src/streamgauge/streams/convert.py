@@ -41,7 +41,8 @@ def convert(source: File | str | Path, path: str | Path, *, weight: str | None =
     <BLANKLINE>
     """
     file = source if isinstance(source, File) else File(source)
-    return write(file, path, target=_name_target(file), weight=weight)
+    time = file.time if isinstance(file.time, str) else None
+    return write(file, path, target=_name_target(file), weight=weight, time=time)
 
 
 def _name_target(file: File) -> str:

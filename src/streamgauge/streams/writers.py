@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import Stream
-from streamgauge.records import UNLABELLED, Batch, Schema
+from streamgauge.records import UNLABELLED, Attribute, Batch, Schema
 from streamgauge.streams.batching import concatenate, slice_batch
 from streamgauge.streams.output_files import TABLE_KINDS, detect_format, open_output, replace_atomically
 
@@ -39,6 +40,7 @@ def write(
     n_rows: int | None = None,
     target: str = "class",
     weight: str | None = None,
+    time: str | None = None,
 ) -> int:
     """Write the rows of a stream to a file and return their number.
 
@@ -59,6 +61,9 @@ def write(
     weight
         Name of the column of instance weights; None for ``weight`` if the first rows have weights, else for no such
         column. ARFF writes weights in braces after the row.
+    time
+        Name of the column of times, the first one, in seconds since 1970 UTC; None for ``time`` if the rows have times,
+        else for no such column. ``File(path, time="time")`` reads it.
 
     Examples
     --------
@@ -74,12 +79,24 @@ def write(
     first = next(batches, None)
     if weight is None and first is not None and first.weight is not None:
         weight = "weight"
+    has_times = first is not None and first.time is not None
+    schema = stream.schema
+    if has_times:
+        schema = Schema((Attribute(time or "time"), *schema.attributes), schema.classes)
     n_written = 0
-    with open_row_writer(Path(path), stream.schema, target=target, weight=weight) as write_batch:
+    with open_row_writer(Path(path), schema, target=target, weight=weight) as write_batch:
         for batch in () if first is None else chain((first,), batches):
-            write_batch(batch)
+            write_batch(_put_time_first(batch) if has_times else batch)
             n_written += len(batch)
     return n_written
+
+
+def _put_time_first(batch: Batch) -> Batch:
+    """Return rows whose first value is their time."""
+    if batch.time is None:
+        msg = f"rows from {batch.start} on have no times, and earlier rows have"
+        raise StreamgaugeError(msg)
+    return replace(batch, x=np.column_stack([batch.time, batch.x]), time=None)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
-from streamgauge.streams import SEA, File, Joined, Noisy, write
+from streamgauge.streams import SEA, File, Joined, Noisy, convert, write
 from tests.support.file_examples import whole
 
 zones = st.one_of(st.none(), st.just(UTC), st.integers(-14 * 60, 14 * 60).map(lambda m: timezone(timedelta(minutes=m))))
@@ -244,3 +244,13 @@ def test_a_target_of_many_numbers_is_questioned(tmp_path):
     pq.write_table(pa.table({"a": range(60), "price": range(60)}), tmp_path / "t.parquet")
     with pytest.raises(StreamgaugeError, match="was regression meant"):
         _ = File(tmp_path / "t.parquet").schema
+
+
+@pytest.mark.parametrize("suffix", ["csv", "arff", "parquet", "arrow"])
+def test_times_survive_a_conversion(tmp_path, suffix):
+    file = File(write_csv(tmp_path / "t.csv", WRITTEN["ISO"][0]), time="sent")
+    convert(file, tmp_path / f"copy.{suffix}")
+    copy = File(tmp_path / f"copy.{suffix}", time="sent")
+    np.testing.assert_array_equal(whole(copy, 7).time, SECONDS)
+    np.testing.assert_array_equal(whole(copy, 7).x, whole(file, 9).x)
+    assert [attribute.name for attribute in copy.schema.attributes] == ["n"]
