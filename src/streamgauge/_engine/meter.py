@@ -29,7 +29,14 @@ SAMPLED_ROWS = 32
 SAMPLE_SPACINGS = (256, 32_768)
 """The least and the most rows between two samples; the distance grows, since reading a clock costs time."""
 
-_TIMES, _SAMPLING = ("_cpu", "_wall", "_charged", "_ram_hours", "_learning"), ("_n_run", "_next_sample", "_n_samples")
+FREE_SAMPLING = 50_000_000
+"""Nanoseconds that samples may take, whatever the rest takes."""
+
+SAMPLED_SHARE = 0.05
+"""The largest share of a learner's CPU time that samples may take: a single row costs a model of
+chunks nearly as much as a whole chunk."""
+
+_TIMES, _SAMPLING = ("_cpu", "_wall", "_charged", "_ram_hours", "_learning"), ("_n_run", "_next_sample", "_n_samples", "_sampling")
 _COUNTED = (*_TIMES, *_SAMPLING, "n_predicted", "n_learnt", "n_late")
 
 
@@ -116,7 +123,7 @@ class Meter:
         self._learning = self._learning_before = 0.0  # seconds: in all, and before the state that was loaded
         self._notes: list[tuple[float, ...]] = []
         self._interleave_timed = learner.interleave_timed if isinstance(learner, _Timed) else self._row_by_row
-        self._n_run = self._next_sample = self._n_samples = 0
+        self._n_run = self._next_sample = self._n_samples = self._sampling = 0
         self._latencies = (Latencies(), Latencies())
         self.n_predicted = self.n_learnt = self.n_late = 0
 
@@ -187,7 +194,7 @@ class Meter:
         self._n_run += n
         if self._budget is not None:
             self._run_timed(step, done, with_votes=with_votes)
-        elif self._n_run <= self._next_sample:
+        elif self._n_run <= self._next_sample or self._sampling > SAMPLED_SHARE * self._cpu + FREE_SAMPLING:
             self._run_whole(step, done, with_votes=with_votes)
         else:
             # Samples lie anywhere in the rows they represent, since a scheme may test and learn by turns.
@@ -197,7 +204,9 @@ class Meter:
             self._next_sample = self._n_run + max(least, min(most, self._n_run // 8))
             self._n_samples += 1
             self._run_whole(step.part(0, start), done, with_votes=with_votes)
+            before = self._cpu
             self._run_timed(step.part(start, stop), done, with_votes=with_votes)
+            self._sampling += self._cpu - before
             self._run_whole(step.part(stop, n), done, with_votes=with_votes)
 
     def _run_whole(self, step: Step, done: list[Predicted], *, with_votes: bool) -> None:
