@@ -92,7 +92,8 @@ impl Row {
         if *value == Value::Missing {
             return Ok(());
         }
-        self.store(field, fields.slots[index], value, &fields.time_format).map_err(|reason| format!("{}: {reason}", describe(field)))?;
+        self.store(field, fields.slots[index], value, &fields.time_format)
+            .map_err(|reason| format!("{}: {reason}", describe(field)))?;
         self.seen[index] = true;
         self.n_seen += 1;
         Ok(())
@@ -170,7 +171,9 @@ fn parse_time(value: &Value<'_>, format: &TimeFormat) -> Result<f64, String> {
     let text = match value {
         Value::Time(seconds) => return Ok(*seconds),
         Value::Number(number) if !number.is_finite() => return Err(format!("{number} is not a time")),
-        Value::Number(number) if *format == TimeFormat::Recognised && is_plainly_seconds(*number) => return Ok(*number),
+        Value::Number(number) if *format == TimeFormat::Recognised && is_plainly_seconds(*number) => {
+            return Ok(*number);
+        }
         Value::Whole(_) | Value::Number(_) => Cow::Owned(value.to_string()),
         Value::Text(text) => Cow::Borrowed(text.trim()),
         Value::Truth(_) | Value::Missing => return Err(format!("{value} is not a time")),

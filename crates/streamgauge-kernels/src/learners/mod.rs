@@ -60,8 +60,8 @@ mod vector_math;
 pub use adaptive_forest::{AdaptiveForest, AdaptiveForestOptions, adaptive_random_forest, streaming_random_patches};
 pub use encoder::{Encoder, EncoderOptions, NominalEncoding};
 pub use ensembles::{
-    DriftReset, DynamicWeightedMajority, DynamicWeightedMajorityOptions, LeveragingBagging, OneVsRest, OzaBag, OzaBoost,
-    Resampling, ResamplingBag,
+    DriftReset, DynamicWeightedMajority, DynamicWeightedMajorityOptions, LeveragingBagging, OneVsRest, OzaBag,
+    OzaBoost, Resampling, ResamplingBag,
 };
 pub use factory::Factory;
 pub use hoeffding_tree::{

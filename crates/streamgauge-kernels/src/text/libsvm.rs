@@ -174,7 +174,10 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_0() {
-        assert_eq!(parse("+1 1:0.5 3:2 # note").unwrap(), Rows { x: vec![0.5, 0.0, 2.0], y: vec![1], ..Rows::default() });
+        assert_eq!(
+            parse("+1 1:0.5 3:2 # note").unwrap(),
+            Rows { x: vec![0.5, 0.0, 2.0], y: vec![1], ..Rows::default() }
+        );
         assert_eq!(parse("-1").unwrap().x, [0.0; 3]);
         assert!(!holds_row(b"  # comment") && !holds_row(b""));
     }

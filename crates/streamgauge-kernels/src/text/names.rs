@@ -5,7 +5,7 @@ use super::bytes::load_word;
 /// Distinct names, coded in order of insertion.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    names: Vec<String>,
+    texts: Vec<String>,
     /// A power of two of slots, at most half of them full.
     slots: Vec<Slot>,
     /// The code of each name; empty if they are coded in order of insertion.
@@ -36,19 +36,19 @@ impl Names {
     /// Returns the names, in the order of insertion.
     #[must_use]
     pub fn as_slice(&self) -> &[String] {
-        &self.names
+        &self.texts
     }
 
     /// Returns the number of names.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.names.len()
+        self.texts.len()
     }
 
     /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.names.is_empty()
+        self.texts.is_empty()
     }
 
     /// Returns the code of the name in a line from `start` to `end`.
@@ -73,9 +73,9 @@ impl Names {
         if let Some(index) = self.find_key(key, name.as_bytes()) {
             return index;
         }
-        let code = self.names.len() as u32;
-        self.names.push(name.to_owned());
-        if 2 * self.names.len() > self.slots.len() {
+        let code = self.texts.len() as u32;
+        self.texts.push(name.to_owned());
+        if 2 * self.texts.len() > self.slots.len() {
             self.grow();
         } else {
             self.insert(code);
@@ -98,7 +98,7 @@ impl Names {
             let code = slot.code - 1;
             if slot.key == key
                 && slot.length as usize == name.len()
-                && (name.len() <= 8 || self.names[code as usize].as_bytes() == name)
+                && (name.len() <= 8 || self.texts[code as usize].as_bytes() == name)
             {
                 return Some(code);
             }
@@ -107,14 +107,14 @@ impl Names {
     }
 
     fn grow(&mut self) {
-        self.slots = vec![Slot::default(); (4 * self.names.len()).next_power_of_two()];
-        for code in 0..self.names.len() as u32 {
+        self.slots = vec![Slot::default(); (4 * self.texts.len()).next_power_of_two()];
+        for code in 0..self.texts.len() as u32 {
             self.insert(code);
         }
     }
 
     fn insert(&mut self, code: u32) {
-        let name = self.names[code as usize].as_bytes();
+        let name = self.texts[code as usize].as_bytes();
         let key = if name.len() <= 8 { short_key(name, 0, name.len()) } else { long_key(name) };
         let mask = self.slots.len() - 1;
         let mut position = hash_to_slot(key, name.len()) & mask;

@@ -6,7 +6,7 @@ pub(super) fn find_bucket(name: &str, n_buckets: u32) -> (u32, f32) {
     (hash.unsigned_abs() % n_buckets, if hash >= 0 { 1.0 } else { -1.0 })
 }
 
-/// Returns the 32-bit MurmurHash3 of bytes, with seed 0.
+/// Returns the 32-bit `MurmurHash3` of bytes, with seed 0.
 fn murmur3(bytes: &[u8]) -> u32 {
     let scramble = |block: u32| block.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
     let (blocks, rest) = bytes.as_chunks::<4>();
