@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from streamgauge.cli.input_options import add_file_options, parse_column, take_file_options
-from streamgauge.cli.output import POSITIVE, add_output_options, is_quiet, make_console, print_json, print_note
+from streamgauge.cli.output import (
+    POSITIVE,
+    add_output_options,
+    is_quiet,
+    make_console,
+    print_json,
+    print_note,
+    print_warnings_briefly,
+)
 from streamgauge.errors import StreamgaugeError
 from streamgauge.names import FAMILIES, find_stream, make, make_learners
 from streamgauge.streams import File
@@ -144,6 +152,7 @@ def _watch_learners(
         path = Path(folder) / "predictions.parquet"
         recorders = [Predictions(path)] if options["plot"] else []
         chosen = {"n_rows": options["rows"], "seed": options["seed"], "recorders": recorders}
+        print_warnings_briefly()
         results = evaluate(stream, learners, detectors=detectors, progress=False if is_quiet() else None, **chosen)
         drifts = _find_drifts(stream, options["drift"], results.n_rows)
         if options["plot"]:

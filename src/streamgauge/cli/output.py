@@ -3,10 +3,13 @@
 import functools
 import json
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from streamgauge.errors import CheckpointWarning, FailureWarning, StreamWarning
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,6 +27,7 @@ __all__ = [
     "print_detail",
     "print_json",
     "print_note",
+    "print_warnings_briefly",
 ]
 
 RUN_FAILED = 1
@@ -109,3 +113,20 @@ def make_console(width: int = 1000) -> "Console":
 
     console = Console()
     return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=width)
+
+
+def print_warnings_briefly() -> None:
+    """Print each warning of a run once, on one line; failures are part of the results."""
+    warnings.simplefilter("ignore", FailureWarning)
+    warnings.simplefilter("always", CheckpointWarning)
+    warnings.simplefilter("ignore" if is_quiet() else "always", StreamWarning)
+    kinds: dict[type[Warning], str] = {CheckpointWarning: "Warning", StreamWarning: "Note"}
+    printed = set()
+
+    def print_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+        line = f"{kinds.get(category, category.__name__)}: {message}"
+        if line not in printed:
+            printed.add(line)
+            click.echo(line, err=True)
+
+    warnings.showwarning = print_warning

@@ -7,7 +7,7 @@ import click
 
 from streamgauge.cli.input_options import add_file_options, take_file_options
 from streamgauge.cli.names import complete_names
-from streamgauge.cli.output import RUN_FAILED, add_output_options, is_quiet, print_json
+from streamgauge.cli.output import RUN_FAILED, add_output_options, is_quiet, print_json, print_warnings_briefly
 from streamgauge.errors import StreamgaugeError
 
 __all__ = ["command"]
@@ -44,6 +44,7 @@ def command(results: Path, *, stream: str | None, as_json: bool, **options: Any)
             f"('streamgauge results {results} --runs' lists them)"
         )
         raise StreamgaugeError(msg)
+    print_warnings_briefly()
     try:
         outcome = rerun(
             results, stream=stream, reading=take_file_options(options), progress=False if is_quiet() else None

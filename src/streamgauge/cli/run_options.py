@@ -1,12 +1,11 @@
 """The options that `evaluate` and `compare` share, the run itself, and its output."""
 
 import math
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,9 +24,10 @@ from streamgauge.cli.output import (
     print_detail,
     print_json,
     print_note,
+    print_warnings_briefly,
 )
 from streamgauge.cli.watch import watch_option
-from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError, StreamWarning
+from streamgauge.errors import StreamgaugeError
 from streamgauge.names import FAMILIES, find_labelled_stream, make, make_learners
 from streamgauge.results import Results
 from streamgauge.results.saved_errors import PREDICTION_FORMATS
@@ -212,10 +212,7 @@ def run(evaluation: "Evaluation", options: dict[str, Any], journal: Path | None 
     """Run an evaluation to its end; it can be followed in the folder of the journal."""
     check_output_files(options)
     print_detail(f"{options['stream']}: {len(evaluation.specs)} learners, {options['scheme']}")
-    warnings.simplefilter("ignore", FailureWarning)  # failures are part of the results
-    warnings.simplefilter("always", CheckpointWarning)
-    warnings.simplefilter("ignore" if is_quiet() else "always", StreamWarning)
-    warnings.showwarning = _print_warning
+    print_warnings_briefly()
     evaluation.journal = journal
     return evaluation.run(progress=False if is_quiet() else None, log=options["log"])
 
@@ -241,20 +238,6 @@ def _add_dead_letters(stream: Any, folder: Path | None) -> Any:  # noqa: ANN401
     if folder is None or not isinstance(stream, LiveStream) or stream.dead_letters is not None:
         return stream
     return replace(stream, dead_letters=folder / "dead_letters.jsonl")
-
-
-def _print_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,  # noqa: ARG001
-    lineno: int,  # noqa: ARG001
-    file: TextIO | None = None,  # noqa: ARG001
-    line: str | None = None,  # noqa: ARG001
-) -> None:
-    """Print a warning on one line, without the source line."""
-    kinds: dict[type[Warning], str] = {CheckpointWarning: "Warning", StreamWarning: "Note"}
-    kind = kinds.get(category, category.__name__)
-    click.echo(f"{kind}: {message}", err=True)
 
 
 def _make_recorders(options: dict[str, Any]) -> list[Any]:
