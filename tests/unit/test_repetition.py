@@ -308,3 +308,14 @@ def test_a_log_does_not_replace_the_file_that_is_read(tmp_path):
     with pytest.raises(StreamgaugeError, match="is a file that the run reads"):
         sg.evaluate(File(path), sg.NaiveBayes(), log=path)
     assert path.read_bytes() == before
+
+
+def test_a_moved_file_is_read_with_the_options_of_the_run(tmp_path):
+    rows = "".join(f"{'xy'[i % 2]};2024-01-{1 + i // 10:02};{i % 7};{i % 3}\n" for i in range(200))
+    path = tmp_path / "rows.csv"
+    path.write_text("c;t;a;b\n" + rows)
+    stream = sg.File(path, target="c", time="t", nominal=("b",), delimiter=";")
+    folder = sg.save(sg.evaluate(stream, sg.NaiveBayes(), labelling=sg.labelling.DelayedByTime("2 days")), tmp_path / "run")
+    path.rename(tmp_path / "moved.csv")
+    assert sg.rerun(folder, stream=str(tmp_path / "moved.csv")).same
+    assert not sg.rerun(folder, stream=str(tmp_path / "moved.csv"), reading={"drop": ("b",)}).same
