@@ -41,9 +41,22 @@ def show_progress(experiment: Experiment, *, shown: bool | None) -> Iterator[Cal
     n_jobs = experiment.n_evaluations // len(experiment.learners)
     if console.is_terminal:
         with _show_bars(experiment.name, n_jobs, console) as show:
-            yield show
+            yield _skip_repeated_notes(show)
     else:
-        yield _Lines(n_jobs, console).show
+        yield _skip_repeated_notes(_Lines(n_jobs, console).show)
+
+
+def _skip_repeated_notes(show: Callable[[Event], None]) -> Callable[[Event], None]:
+    """Return the callback without the notes that were shown before, as by another run on the same stream."""
+    shown: set[tuple[str, str]] = set()
+
+    def show_once(event: Event) -> None:
+        if event.kind != "noted" or (event.label, event.text) not in shown:
+            show(event)
+        if event.kind == "noted":
+            shown.add((event.label, event.text))
+
+    return show_once
 
 
 class _Lines:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from streamgauge._engine.journal import format as files
 from streamgauge.backends import Threads
-from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
+from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError, StreamWarning
 from streamgauge.evaluation import evaluate
 from streamgauge.experiments.checkpoints import RunCheckpoints
 from streamgauge.experiments.experiment import MAKERS, Job
@@ -187,6 +187,7 @@ class _ClaimedJob:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FailureWarning)  # failures are part of the results
             warnings.simplefilter("ignore", CheckpointWarning)  # the checkpoint before it is as good
+            warnings.simplefilter("ignore", StreamWarning)  # notes are reported below
             results = evaluate(
                 opened.stream,
                 {name: learners[name] for name in self.claim.learners},
@@ -208,6 +209,8 @@ class _ClaimedJob:
                 on_reading=_ProgressReporter(self),
                 progress=False,
             )
+        for note in results.notes:
+            self.report(Event("noted", self.index, label=condition.stream, text=note))
         return replace(results, description=self._describe(results, opened))
 
     def _warn(self, reason: str) -> None:

@@ -98,6 +98,15 @@ def test_paths_start_at_the_folder_of_the_file(tmp_path, monkeypatch):
     assert rows == {"path": 40, "text": 40, "table": 10}
 
 
+def test_notes_on_a_stream_are_shown_once_without_source_lines(tmp_path, capfd):
+    written(tmp_path, "memo,a,kind\n" + "".join(f"text {i},{i},{'yn'[i % 2]}\n" for i in range(40)), "rows.csv")
+    path = written(tmp_path, 'learners = ["NaiveBayes"]\nseeds = [1, 2]\nstreams = { own = { file = "rows.csv" } }\n')
+    run(read(path), tmp_path / "found", n_jobs=1, progress=None)
+    shown = capfd.readouterr().err
+    assert shown.count("noted: own: column 'memo' is left out") == 1
+    assert "StreamWarning" not in shown
+
+
 def test_a_learner_and_a_stream_may_come_from_python(tmp_path):
     written(tmp_path, "import streamgauge as sg\n\n\ndef bayes():\n    return sg.NaiveBayes()\n", "own_models.py")
     written(tmp_path, "import streamgauge as sg\n\nrows = sg.SEA(n_rows=500)\n", "own_streams.py")
