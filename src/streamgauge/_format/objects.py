@@ -44,7 +44,7 @@ def _parse(text: str) -> ast.expr:
     try:
         return ast.parse(text, mode="eval").body
     except SyntaxError:
-        quoted = re.sub(rf"(?<=[(,=])\s*({DURATION})\s*(?=[,)])", r"'\1'", text)
+        quoted = re.sub(rf"(?<=[(,=])\s*({DURATION}|[\d.]+\s*(?:months?|years?))\s*(?=[,)])", r"'\1'", text)
         if quoted == text:
             raise
         return ast.parse(quoted, mode="eval").body

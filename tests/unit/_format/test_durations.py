@@ -81,6 +81,11 @@ def test_durations_need_no_quotes_on_the_command_line(kind, text, seconds):
     assert make(kind, text, FAMILIES[f"{kind}s"]()).seconds == seconds
 
 
+def test_months_without_quotes_are_refused_for_their_length():
+    with pytest.raises(StreamgaugeError, match="delay = '2 months': months and years differ in length; write days"):
+        make("labelling", "DelayedByTime(2 months)", FAMILIES["labellings"]())
+
+
 def test_quoted_text_is_never_mistaken_for_a_duration():
     with pytest.raises(StreamgaugeError, match="cannot read the labelling"):
         make("labelling", "DelayedByTime(30 dayz)", FAMILIES["labellings"]())
