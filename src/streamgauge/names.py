@@ -157,7 +157,7 @@ def import_object(text: str, folder: Path | None = None) -> object:
     >>> import_object("streamgauge:NoChang")
     Traceback (most recent call last):
     ...
-    streamgauge.errors.StreamgaugeError: there is no name in streamgauge 'NoChang'; did you mean NoChange?
+    streamgauge.errors.StreamgaugeError: there is no object of streamgauge called 'NoChang'; did you mean NoChange?
     """
     module_name, _, name = text.partition(":")
     if not name:
@@ -169,12 +169,16 @@ def import_object(text: str, folder: Path | None = None) -> object:
         module = import_module(module_name)
     except ImportError as error:
         msg = f"cannot import {module_name}: {error}"
+        if isinstance(error, ModuleNotFoundError) and error.name == module_name:
+            near = nearest(module_name, [path.stem for path in (folder or Path()).glob("*.py")])
+            msg += f"; did you mean {near}?" if near else f"; there is no {module_name}.py in {folder or Path.cwd()}"
         raise StreamgaugeError(msg) from None
     try:
         thing = getattr(module, name)
     except AttributeError:
-        known = [name for name in vars(module) if not name.startswith("_")]
-        raise unknown_name(kind=f"name in {module_name}", name=name, known=known) from None
+        things = vars(module).items()
+        known = [name for name, thing in things if not (name.startswith("_") or isinstance(thing, ModuleType))]
+        raise unknown_name(kind=f"object of {module_name} called", name=name, known=known) from None
     return thing() if is_factory(thing) else thing
 
 

@@ -43,7 +43,9 @@ def test_a_function_is_called_and_an_object_is_taken_as_it_is(models):
     ("text", "said"),
     [
         ("models_of_the_test:bays", "did you mean bayes"),
-        ("no_such_module:bayes", "cannot import no_such_module"),
+        ("no_such_module:bayes", r"cannot import no_such_module: .*; there is no no_such_module\.py in /"),
+        ("models_of_the_tests:bayes", r"cannot import .*; did you mean models_of_the_test\?"),
+        ("models_of_the_test:forest", "there is no object of models_of_the_test called 'forest'; there are "),
         ("LGBMClassifier", "module:name"),
     ],
 )
