@@ -375,9 +375,9 @@ class Feedback:
             return ""
         phrases = [
             f"{self.n_revealed:,} arrived",
-            *([f"{self.n_owed:,} were still due at the end"] if self.n_owed else []),
-            *([f"{self.n_hidden:,} never arrive"] if self.n_hidden else []),
-            *([f"{self.n_unknown:,} are unknown"] if self.n_unknown else []),
+            *([f"{self.n_owed:,} {'was' if self.n_owed == 1 else 'were'} still due at the end"] if self.n_owed else []),
+            *([f"{self.n_hidden:,} never arrive{'s' if self.n_hidden == 1 else ''}"] if self.n_hidden else []),
+            *([f"{self.n_unknown:,} {'is' if self.n_unknown == 1 else 'are'} unknown"] if self.n_unknown else []),
         ]
         sentence = f"Labels: {', '.join(phrases)}. Predictions scored: {self.n_scored.mean():,.0f} in each fold."
         if not self.n_left_out:

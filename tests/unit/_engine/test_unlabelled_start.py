@@ -11,7 +11,7 @@ from streamgauge.backends import Threads
 from streamgauge.evaluation import Evaluation
 from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, DelayedByColumn, DelayedByTime, First, Fraction
 from streamgauge.learners import PretrainedModel
-from streamgauge.records import NEVER, Arrivals
+from streamgauge.records import NEVER, Arrivals, Feedback
 from streamgauge.schemes import Chunks, Holdout, Pretrained, TrainThenTest, WarmUp
 from streamgauge.streams import ArrayStream
 
@@ -71,6 +71,13 @@ def test_a_constant_majority_class_is_no_better_than_the_majority_class(share, s
     assert results.feedback.n_left_out == 10_001  # the label of row 0 arrives after the test of row 10,000
     assert results.feedback.n_scored.tolist() == [19_999]
     assert "Left out: 10,001 rows that were tested before a label could be learnt" in results.feedback.sentence
+
+
+def test_one_label_is_singular():
+    feedback = Feedback(997, 1, 1, 1, np.array([1000]))
+    assert feedback.sentence.startswith(
+        "Labels: 997 arrived, 1 was still due at the end, 1 never arrives, 1 is unknown."
+    )
 
 
 def test_no_row_is_left_out_if_that_is_asked_for():
