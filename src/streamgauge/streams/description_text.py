@@ -13,6 +13,9 @@ __all__ = ["format_description"]
 RARE_SHARE = 0.2
 """A class with a smaller share of the rows than this is rare."""
 
+MOST_CLASSES = 50
+"""The most classes in the table."""
+
 _BARS = " ▁▂▃▄▅▆▇█"
 
 
@@ -26,11 +29,11 @@ def format_description(description: "Description") -> str:
     100 rows, 3 attributes, 2 classes
     accuracy of the no-change baseline: ...
     """
-    n_labelled = description.n_labelled
+    n_labelled, n_more = description.n_labelled, max(0, len(description.classes) - MOST_CLASSES)
     classes = [
         (name, f"{rows:,}", f"{rows / max(1, n_labelled):.4f}", "".join(map(_draw_bar, shares)))
         for (name, rows), shares in zip(description.classes.items(), description.span_shares.T, strict=True)
-    ]
+    ][:MOST_CLASSES]
     attributes = []
     for attribute in description.attributes:
         distinct = "more than 10,000" if attribute.n_distinct is None else f"{attribute.n_distinct:,}"
@@ -44,6 +47,7 @@ def format_description(description: "Description") -> str:
             f"fingerprint: {description.fingerprint}",
             "",
             *_align([("class", "rows", "share", parts_heading), *classes]),
+            *([f"... and {count(n_more, 'more class', 'more classes')} (--json lists all)"] if n_more else []),
             "",
             *_align([("attribute", "kind", "missing", "distinct", "min", "max", "mean"), *attributes]),
             *_list_notes(description),

@@ -54,3 +54,10 @@ def test_an_endless_stream_needs_a_number_of_rows():
     with pytest.raises(StreamgaugeError, match="n_rows"):
         describe(SEA())
     assert describe(SEA(), n_rows=30_000).span_counts.sum() == 30_000
+
+
+def test_the_table_of_classes_ends_after_50():
+    described = describe(ArrayStream(np.zeros((200, 1)), [f"user {i % 60}" for i in range(200)]))
+    lines = str(described).splitlines()
+    assert sum(line.startswith("user ") for line in lines) == 50
+    assert "... and 10 more classes (--json lists all)" in lines
