@@ -18,7 +18,7 @@ from streamgauge._foreign import (
     needs_training,
 )
 from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
-from streamgauge.learners.adapters import as_spec
+from streamgauge.learners.adapters import as_spec, check_nested
 from streamgauge.learners.linear import LogisticRegression
 from streamgauge.learners.plain_loop import Predicted, fail_after, join_parts
 from streamgauge.protocols import Learner, LearnerSpec
@@ -124,6 +124,10 @@ class Encoded:
     def needs_training(self) -> bool:
         """Whether the learner is fitted only when training ends."""
         return needs_training(self.learner)
+
+    def check_schema(self, schema: Schema) -> None:
+        """Raise if the learner is known not to take the encoded rows, such as missing values that are not replaced."""
+        check_nested(self.learner, self.encode_schema(schema))
 
     def build(self, schema: Schema, seed: int) -> "EncodedLearner":
         """Build an untrained learner with its encoder."""

@@ -1,6 +1,6 @@
 """The plain loop over rows, which every `interleave` must equal."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter_ns
 
 import numpy as np
@@ -15,6 +15,7 @@ __all__ = [
     "Predicted",
     "as_learner_error",
     "fail_after",
+    "fill_votes",
     "join_parts",
     "pick_winners",
     "run_row_by_row",
@@ -54,6 +55,33 @@ def as_learner_error(position: int, votes: NDArray[np.float64], error: Exception
     if isinstance(error, ValueError) and "read-only" in str(error):
         reason += "; rows belong to all learners, so none may write into them: copy them first, as in x = x.copy()"
     return LearnerError(reason, position, (predictions, done if with_votes else None))
+
+
+def fill_votes(
+    predict: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    x: NDArray[np.float64],
+    rows: NDArray[np.intp],
+    votes: NDArray[np.float64],
+    *,
+    with_votes: bool,
+) -> None:
+    """Set the votes of some rows of a step; an error names the first row that cannot be predicted.
+
+    Examples
+    --------
+    >>> votes = np.zeros((3, 2))
+    >>> fill_votes(lambda x: np.hstack([x, 1.0 - x]), np.ones((3, 1)), np.array([0, 2]), votes, with_votes=True)
+    >>> votes.tolist()
+    [[1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]
+    """
+    try:
+        votes[rows] = predict(np.ascontiguousarray(x[rows]))
+    except Exception:
+        for i in rows.tolist():  # one by one, to find the row that fails
+            try:
+                votes[i] = predict(x[i : i + 1])[0]
+            except Exception as error:
+                raise as_learner_error(i, votes, error, with_votes=with_votes) from error
 
 
 def join_parts(parts: Sequence[Predicted], n_classes: int, *, with_votes: bool) -> Predicted:

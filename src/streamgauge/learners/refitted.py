@@ -14,7 +14,7 @@ from streamgauge.learners.adapters.fit_only import FittedEstimator, is_estimator
 from streamgauge.learners.adapters.saved_states import SizeCache, pickle_state, unpickle_state
 from streamgauge.learners.adapters.scikit_learn import ScikitLearn, has_seeds
 from streamgauge.learners.baselines import MajorityClass
-from streamgauge.learners.plain_loop import as_learner_error, pick_winners
+from streamgauge.learners.plain_loop import as_learner_error, fill_votes, pick_winners
 from streamgauge.learners.trees import HoeffdingTree
 from streamgauge.protocols import Learner, LearnerSpec, Scheme
 from streamgauge.randomness import fold_seed
@@ -116,8 +116,10 @@ class Refitted:
 
     def check_schema(self, schema: Schema) -> None:
         """Raise if rows have missing values that the model is known not to take, or lack a column that it names."""
-        if not isinstance(self.estimator, LearnerSpec):
-            ScikitLearn(self.estimator).check_schema(schema)
+        from streamgauge.learners.adapters import check_nested  # noqa: PLC0415  (circular: it makes Refitted)
+
+        spec = self.estimator if isinstance(self.estimator, LearnerSpec) else ScikitLearn(self.estimator)
+        check_nested(spec, schema)
 
     def build(self, schema: Schema, seed: int) -> Learner:
         """Return a learner without rows."""
@@ -294,15 +296,7 @@ class RefittedLearner:
         rows = np.arange(span.start, span.stop) if step.test is None else span.start + np.flatnonzero(step.test[span])
         if not len(rows):
             return
-        x = step.batch.x
-        try:
-            votes[rows] = self._model.predict_votes(np.ascontiguousarray(x[rows]))
-        except Exception:
-            for i in rows.tolist():  # one by one, to find the row that fails
-                try:
-                    votes[i] = self._model.predict_votes(x[i : i + 1])[0]
-                except Exception as error:
-                    raise as_learner_error(i, votes, error, with_votes=with_votes) from error
+        fill_votes(self._model.predict_votes, step.batch.x, rows, votes, with_votes=with_votes)
 
     def _split(self, learnt: NDArray[np.bool_]) -> Iterator[slice]:
         """Split rows after each row with which a fit is due."""

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 import streamgauge as sg
 from streamgauge.checks import check_learner
@@ -12,11 +13,14 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.learners import (
     AccuracyUpdatedEnsemble,
     AccuracyWeightedEnsemble,
+    Encoded,
     HoeffdingTree,
     LearnppCDS,
     LearnppNIE,
     LogisticRegression,
+    OzaBag,
     RandomGuess,
+    Refitted,
     SEAEnsemble,
     WeightedAgeingEnsemble,
 )
@@ -24,6 +28,7 @@ from streamgauge.learners.chunk_ensembles.members import Chunk
 from streamgauge.learners.chunk_ensembles.smote import oversample
 from streamgauge.protocols import LearnerSpec
 from streamgauge.records import Batch, Schema, Step
+from streamgauge.streams import ArrayStream
 from tests.support.chunk_examples import chunks_of, schema_of, votes_of
 
 TWO_CLASSES = Schema(MIXED.attributes, ("apple", "pear"))
@@ -147,3 +152,49 @@ def test_a_damaged_state_is_refused_and_leaves_the_ensemble_as_it_was():
 def test_a_mistake_is_reported_by_name(make, culprit):
     with pytest.raises(StreamgaugeError, match=culprit):
         make()
+
+
+@pytest.mark.parametrize("batch_size", [7, 100])
+def test_a_member_that_fails_is_reported_at_the_row_that_fills_the_chunk(batch_size: int):
+    class Failing(GaussianNB):  # type: ignore[misc]
+        def fit(self, *_: object, **__: object) -> None:
+            raise ZeroDivisionError
+
+    stream = ArrayStream(np.random.default_rng(1).random((100, 2)), np.arange(100) % 2)
+    with pytest.raises(StreamgaugeError, match="failed in fold 0 at row 49"):
+        sg.evaluate(stream, SEAEnsemble(Failing(), chunk_size=50), batch_size=batch_size, backend=sg.Threads(1))
+
+
+@pytest.mark.parametrize("batch_size", [7, 100])
+def test_a_row_that_members_cannot_predict_is_named(batch_size: int):
+    class Failing(GaussianNB):  # type: ignore[misc]
+        def predict_proba(self, x: Any) -> Any:
+            if (x == 60).any():
+                raise ZeroDivisionError
+            return super().predict_proba(x)
+
+    stream = ArrayStream(np.arange(100.0).reshape(-1, 1), np.arange(100) % 2)
+    with pytest.raises(StreamgaugeError, match="failed in fold 0 at row 60"):
+        sg.evaluate(stream, SEAEnsemble(Failing(), chunk_size=50), batch_size=batch_size, backend=sg.Threads(1))
+
+
+def test_a_member_without_probabilities_votes_for_the_class_that_it_predicts():
+    stream = ArrayStream(np.ones((400, 1)), np.arange(400) % 2)  # GaussianNB gives NaN for a constant column
+    results = sg.evaluate(stream, SEAEnsemble(GaussianNB(), chunk_size=50), backend=sg.Threads(1))
+    assert results.values[-1].item() > 0.4
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        SEAEnsemble(GaussianNB()),
+        OzaBag(GaussianNB()),
+        Encoded(GaussianNB(), impute=False),
+        Refitted(OzaBag(GaussianNB())),
+    ],
+)
+def test_missing_values_that_a_member_does_not_take_are_refused_before_the_first_row(spec: LearnerSpec):
+    x = np.random.default_rng(1).random((300, 2))
+    x[250, 1] = np.nan
+    with pytest.raises(StreamgaugeError, match=r"GaussianNB takes no missing values, and the column .* has some: use"):
+        sg.evaluate(ArrayStream(x, np.arange(300) % 2), spec)

@@ -30,6 +30,7 @@ __all__ = [
     "Torch",
     "VowpalWabbit",
     "as_spec",
+    "check_nested",
     "check_schema",
     "name_learners",
 ]
@@ -104,13 +105,34 @@ def check_schema(specs: Mapping[str, LearnerSpec], schema: Schema) -> None:
     streamgauge.errors.StreamgaugeError: learner 'mine': SGDClassifier takes no missing values, and the column ...
     """
     for name, spec in specs.items():
-        check = getattr(spec, "check_schema", None)
-        if check is not None:
-            try:
-                check(schema)
-            except StreamgaugeError as error:
-                msg = f"learner {name!r}: {error}"
-                raise StreamgaugeError(msg) from None
+        try:
+            check_nested(spec, schema)
+        except StreamgaugeError as error:
+            msg = f"learner {name!r}: {error}"
+            raise StreamgaugeError(msg) from None
+
+
+def check_nested(spec: LearnerSpec, schema: Schema) -> None:
+    """Raise if a learner, or one inside it, is known not to take rows of a schema.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from streamgauge.learners import OzaBag
+    >>> from streamgauge.records import Attribute
+    >>> gaps = Schema((Attribute("amount", missing=True),), classes=("no", "yes"))
+    >>> check_nested(OzaBag(SGDClassifier()), gaps)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: SGDClassifier takes no missing values, and the column 'amount' has some: ...
+    """
+    check = getattr(spec, "check_schema", None)
+    if check is not None:
+        check(schema)
+        return
+    for nested in (getattr(spec, option, None) for option in ("learner", "base")):
+        if isinstance(nested, LearnerSpec):
+            check_nested(nested, schema)
 
 
 def name_learners(learners: object) -> dict[str, LearnerSpec]:

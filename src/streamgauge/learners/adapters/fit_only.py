@@ -166,13 +166,19 @@ class FittedEstimator:
         return predict_in_blocks(self._predict_both, x, self._n_classes, BLOCK_ROWS)
 
     def predict_together(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the probabilities of rows in one call; without probabilities, 1 for the predicted class."""
+        """Return the probabilities of rows in one call; where it has none, 1 for the predicted class."""
         if isinstance(self._fitted, int):
             votes = np.zeros((len(x), self._n_classes))
             votes[:, self._fitted] = 1.0
             return votes
         rows = self._frames.convert(x)
-        return self._vote(rows) if hasattr(self._fitted, "predict_proba") else self._mark(rows)
+        if not hasattr(self._fitted, "predict_proba"):
+            return self._mark(rows)
+        votes = self._vote(rows)
+        lost = ~votes.any(axis=1)
+        if lost.any():  # such as naive Bayes on a constant column, whose probabilities are NaN
+            votes[lost] = self._mark(rows)[lost]
+        return votes
 
     def _vote(self, rows: Any) -> NDArray[np.float64]:  # noqa: ANN401
         with np.errstate(divide="ignore", invalid="ignore"):  # naive Bayes takes the logarithm of counts of 0
@@ -185,7 +191,8 @@ class FittedEstimator:
 
     def _mark(self, rows: Any) -> NDArray[np.float64]:  # noqa: ANN401
         """Return votes of 1 for the predicted classes."""
-        codes = np.asarray(self._fitted.predict(rows)).reshape(-1).astype(np.intp)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            codes = np.asarray(self._fitted.predict(rows)).reshape(-1).astype(np.intp)
         return np.eye(self._n_classes)[codes]
 
     def _predict_both(self, x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from streamgauge.learners.adapters.fit_only import predict_in_blocks
 from streamgauge.learners.baselines import make_majority_class
 from streamgauge.learners.chunk_ensembles.members import Chunk, Column
 from streamgauge.learners.native import NativeLearner
-from streamgauge.learners.plain_loop import pick_winners
+from streamgauge.learners.plain_loop import as_learner_error, fill_votes, pick_winners
 from streamgauge.records import UNLABELLED, Schema, Step
 from streamgauge.records.serialise import pack, unpack
 
@@ -94,10 +94,13 @@ class ChunkLearner:
         for span in self._split(learnt):
             if self._n_chunks:
                 rows = np.flatnonzero(tested[span]) + span.start
-                votes[rows] = self.predict(np.ascontiguousarray(x[rows]))
+                fill_votes(self.predict, x, rows, votes, with_votes=with_votes)
             else:
                 votes[span] = self._make_stand_in().interleave(step.part(span.start, span.stop), with_votes=True)[1]
-            self._buffer(x[span][learnt[span]], y[span][learnt[span]], weight[span][learnt[span]])
+            try:
+                self._buffer(x[span][learnt[span]], y[span][learnt[span]], weight[span][learnt[span]])
+            except Exception as error:
+                raise as_learner_error(span.stop - 1, votes, error, with_votes=with_votes) from error
         return pick_winners(votes), votes if with_votes else None
 
     def _split(self, learnt: NDArray[np.bool_]) -> Iterator[slice]:
