@@ -120,7 +120,7 @@ def test_nothing_leaks_into_a_memoriser():
     learners = {"nearest": Refitted(nearest, every=1), "tree": Refitted(DecisionTreeClassifier(), every=100)}
     for scheme in (sg.Prequential(), Pretrained(200), sg.Bootstrap(2)):
         results = sg.evaluate(stream, learners, scheme=scheme, n_rows=700)
-        assert (np.abs(results.values[-1] - 0.5) < 0.08).all(), scheme
+        assert (np.abs(results.values[-1] - 0.5) < 0.08).all(), scheme  # 3.6 standard errors of 500 tested rows
     same = sg.evaluate(random_labels(1_000), {"ours": Refitted(Memoriser(), every=1), "plain": Memoriser()})
     # A memoriser fitted on all rows after every row is one that learns row by row, except for its guesses.
     assert abs(float(same.values[-1, 0].item() - same.values[-1, 1].item())) < 0.05
@@ -129,12 +129,12 @@ def test_nothing_leaks_into_a_memoriser():
 def test_a_row_is_predicted_by_the_model_before_the_fit_that_it_completes():
     rows = take(STREAM, 60)
     predictions, _ = (
-        Refitted(DecisionTreeClassifier(), every=30).build(STREAM.schema, 1).interleave(Step(rows), with_votes=False)
+        Refitted(KNeighborsClassifier(1), every=30).build(STREAM.schema, 1).interleave(Step(rows), with_votes=False)
     )
     majority, _ = sg.MajorityClass().build(STREAM.schema, 1).interleave(Step(rows), with_votes=False)
     np.testing.assert_array_equal(predictions[:30], majority[:30])
-    tree = DecisionTreeClassifier(random_state=1).fit(rows.x[:30], rows.y[:30])
-    assert (predictions[30:] == tree.predict(rows.x[30:])).mean() > 0.8  # ties are broken at random
+    nearest = KNeighborsClassifier(1).fit(rows.x[:30], rows.y[:30])
+    np.testing.assert_array_equal(predictions[30:], nearest.predict(rows.x[30:]))
 
 
 @pytest.mark.parametrize(
