@@ -80,7 +80,12 @@ CSV_FAULTS = {
         "line 3, column 3 (attribute 'c'): the row has only 2 of 3 values",
     ),
     "a long row": ("a,b,c\n1,2,x\n3,4,y,z\n", "line 3, column 4: the row has more than 3 values"),
-    "a name twice": ("a,b,a\n1,2,x\n", "line 1, column 3 ('a'): column 1 has the same name"),
+    "a name twice": ("a,b,a\n1,2,x\n", "line 1, column 3 ('a'): column 1 has the same name: rename one of them"),
+    "a decimal comma among numbers": (
+        'a,c\n1,x\n"2,5",y\n',
+        "line 3, column 1 (attribute 'a'): '2,5' is not a number (decimals need a point), unlike the values above; "
+        "declare the column nominal (nominal=, --nominal), or this text missing (missing=, --missing)",
+    ),
     "an index without a name": (
         ",a,c\n0,1,x\n",
         "line 1, column 1 has no name (a row index?): drop=(0,) drops it",
@@ -88,16 +93,17 @@ CSV_FAULTS = {
     "a name among numbers": (
         "a,c\n1,x\n2,y\nnone,x\n",
         "line 4, column 1 (attribute 'a'): 'none' is not a number, unlike the values above; "
-        "declare the column nominal, or this text as missing",
+        "declare the column nominal (nominal=, --nominal), or this text missing (missing=, --missing)",
     ),
     "nan among numbers": (
         "a,c\n1,x\nnan,y\n",
         "line 3, column 1 (attribute 'a'): 'nan' is not a finite number, unlike the values above; "
-        "declare the column nominal, or this text as missing",
+        "declare the column nominal (nominal=, --nominal), or this text missing (missing=, --missing)",
     ),
     "a number among names": (
         "a,b,c\nu,1,x\n7,2,y\n",
-        "line 3, column 1 (attribute 'a'): '7' is a number, unlike the values above; declare the column nominal",
+        "line 3, column 1 (attribute 'a'): '7' is a number, unlike the values above; "
+        "declare the column nominal (nominal=, --nominal)",
     ),
     "text behind a quote": (
         'a,c\n"1"2,x\n',
@@ -136,6 +142,16 @@ def test_a_missing_value_can_be_spelt_as_one_likes(tmp_path):
     np.testing.assert_array_equal(batch.x, [[1, np.nan], [np.nan, 0], [3, 0]])
     assert batch.y.tolist() == [0, -1, 1]
     assert [a.missing for a in stream.schema.attributes] == [True, True]
+
+
+def test_an_empty_field_names_the_option_that_makes_it_missing(tmp_path):
+    path = tmp_path / "fault.csv"
+    path.write_text("a,b,c\n1,u,x\n2,,y\nNA,u,y\n")
+    with pytest.raises(
+        StreamgaugeError, match=r"line 3, column 2 .*the field is empty: add '' to missing \(--missing ''\)"
+    ):
+        _ = File(path, missing="NA").schema
+    assert File(path, missing=("NA", "")).schema.n_attributes == 2
 
 
 def test_faults_of_headers_name_the_line(tmp_path):

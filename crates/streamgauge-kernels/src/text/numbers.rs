@@ -250,9 +250,20 @@ pub fn parse_number(text: &str) -> Result<f64, String> {
         _ => Err(format!(
             "{} is not a {}",
             quote_excerpt(text),
-            if is_not_finite(text) { "finite number" } else { "number" }
+            if is_not_finite(text) {
+                "finite number"
+            } else if has_decimal_comma(text) {
+                "number (decimals need a point)"
+            } else {
+                "number"
+            }
         )),
     }
+}
+
+/// Returns whether a text is a number whose decimals follow a comma.
+fn has_decimal_comma(text: &str) -> bool {
+    text.contains(',') && !text.contains('.') && parse_number(&text.replacen(',', ".", 1)).is_ok()
 }
 
 /// Returns whether a text is NaN, infinite or too large.
@@ -323,11 +334,13 @@ mod tests {
 
     #[test]
     fn what_is_not_a_number_is_refused() {
-        for text in
-            ["", "-", "+", ".", "-.", "e5", "1e", "1e+", "1.2.3", "1,5", " 1", "1 ", "0x10", "1_000", "1d5", "--1", "١"]
-        {
+        for text in [
+            "", "-", "+", ".", "-.", "e5", "1e", "1e+", "1.2.3", "1,234,5", " 1", "1 ", "0x10", "1_000", "1d5", "--1",
+            "١",
+        ] {
             assert_eq!(parse_number(text), Err(format!("{} is not a number", quote_excerpt(text))));
         }
+        assert_eq!(parse_number("1,5"), Err("'1,5' is not a number (decimals need a point)".into()));
         for text in ["nan", "NaN", "inf", "-inf", "Infinity", "1e999", "-1e400"] {
             assert_eq!(parse_number(text), Err(format!("'{text}' is not a finite number")));
         }

@@ -118,7 +118,7 @@ impl ColumnSummary {
             return Ok(());
         }
         if field.text.is_empty() && !field.quoted {
-            return Err("the field is empty".into());
+            return Err("the field is empty: add '' to missing (--missing '')".into());
         }
         if expected == Expected::Times {
             let time = column.times.parse(&field.text)?;
@@ -306,6 +306,8 @@ fn column_error(columns: &[SurveyedColumn], line: u64, column: usize, problem: S
     TextError::in_column(line, column, name.unwrap_or_default(), problem)
 }
 
+const NOMINAL: &str = "declare the column nominal (nominal=, --nominal)";
+
 /// Refuses a name among numbers and a number among names, since either could be the fault.
 fn check_mixture(
     expected: Expected,
@@ -316,11 +318,11 @@ fn check_mixture(
     match not_number {
         Some(reason) if expected == Expected::Numbers => Err(reason.clone()),
         Some(reason) if summary.n_numbers > 0 => {
-            Err(format!("{reason}, unlike the values above; declare the column nominal, or this text as missing"))
+            Err(format!("{reason}, unlike the values above; {NOMINAL}, or this text missing (missing=, --missing)"))
         }
         None if !summary.names.is_empty() => {
             let text = quote_excerpt(&field.text);
-            Err(format!("{text} is a number, unlike the values above; declare the column nominal"))
+            Err(format!("{text} is a number, unlike the values above; {NOMINAL}"))
         }
         _ => Ok(()),
     }
@@ -366,11 +368,11 @@ mod tests {
         let error = |text, expected| survey(text, &[expected]).err().unwrap().to_string();
         assert_eq!(
             error("1\nx\n", Expected::Anything),
-            "line 2, column 1 (attribute 'x0'): 'x' is not a number, unlike the values above; declare the column nominal, or this text as missing"
+            "line 2, column 1 (attribute 'x0'): 'x' is not a number, unlike the values above; declare the column nominal (nominal=, --nominal), or this text missing (missing=, --missing)"
         );
         assert_eq!(
             error("x\n1\n", Expected::Anything),
-            "line 2, column 1 (attribute 'x0'): '1' is a number, unlike the values above; declare the column nominal"
+            "line 2, column 1 (attribute 'x0'): '1' is a number, unlike the values above; declare the column nominal (nominal=, --nominal)"
         );
         assert_eq!(
             error("1\nnan\n", Expected::Numbers),

@@ -150,7 +150,8 @@ def _check_names(start: Start, roles: Sequence[str]) -> None:
             msg = f"line {start.mark[2]}, column {i + 1} has no name (a row index?): drop=({i},) drops it"
             raise ValueError(msg)
         if name and name in first:
-            msg = f"line {start.mark[2]}, column {i + 1} ({name!r}): column {first[name] + 1} has the same name"
+            same = f"column {first[name] + 1} has the same name: rename one of them"
+            msg = f"line {start.mark[2]}, column {i + 1} ({name!r}): {same}"
             raise ValueError(msg)
         first[name] = i
 
