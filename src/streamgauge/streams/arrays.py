@@ -79,7 +79,8 @@ class ArrayStream(StreamBase):
     ) -> None:
         read = _read_values(x, schema, recognise_time=time is None)
         times = read.time if time is None else Column.from_values("time", time).to_times()
-        self._set_columns(read, times, Column.from_values("y", y), weight=weight, schema=schema, name=name)
+        labels = Column.from_values("y", y)
+        self._set_columns(read, times, labels, weight=weight, schema=schema, name=name, declared=labels.is_nominal)
 
     @classmethod
     def from_frame(  # noqa: PLR0913
@@ -122,13 +123,10 @@ class ArrayStream(StreamBase):
         options = {"keep": keep, "drop": drop, "numeric": numeric, "nominal": nominal}
         keys = {option: None if value is None else list_keys(value) for option, value in options.items()}
         columns = _read_table(frame)
-        selection = Selection(target=target, weight=weight, time=time, **keys)  # type: ignore[arg-type]
+        selection = Selection(target=target, weight=weight, time=time, time_format=time_format, **keys)  # type: ignore[arg-type]
         roles = dict(zip(columns, selection.resolve_roles(list(columns)), strict=True))
         special = {role: columns[column] for column, role in roles.items() if role not in ("attribute", "dropped")}
-        if time_format is not None and time is None:
-            msg = f"time_format={time_format!r} needs the column that it describes: set time=..."
-            raise StreamgaugeError(msg)
-        contents = dict(zip(columns, selection.resolve_contents(list(columns)), strict=True))
+        contents = {name: (content, written) for name, content, written, _ in selection.survey(list(columns))}
         used = {column: columns[column] for column, role in roles.items() if role == "attribute"}
         time_name = special["time"].name if "time" in special else None
         read = read_attributes(used, contents, time=time_name) if schema is None else read_declared(used, schema)
@@ -137,10 +135,10 @@ class ArrayStream(StreamBase):
             raise StreamgaugeError("; ".join([msg, *read.notes]))
         times = special["time"].to_times(time_format) if "time" in special else read.time
         stream = cls.__new__(cls)
-        declared = special["class"].name in {_name_column(key, columns) for key in keys["nominal"] or ()}
-        stream._set_columns(
-            read, times, special["class"], weight=special.get("weight"), schema=schema, name=name, declared=declared
-        )
+        y = special["class"]
+        declared = y.name in {_name_column(key, columns) for key in keys["nominal"] or ()}
+        declared |= y.is_nominal and y.find_times() is None
+        stream._set_columns(read, times, y, weight=special.get("weight"), schema=schema, name=name, declared=declared)
         return stream
 
     def _set_columns(
@@ -152,7 +150,7 @@ class ArrayStream(StreamBase):
         weight: object,
         schema: Schema | None,
         name: str | None,
-        declared: bool = False,
+        declared: bool,
     ) -> None:
         """Set the rows from columns, after checks that need all of them."""
         labels, classes = y.to_codes(schema.classes if schema else None)
@@ -160,7 +158,7 @@ class ArrayStream(StreamBase):
             msg = "no row has a label: pass a schema to declare the classes"
             raise StreamgaugeError(msg)
         if schema is None:
-            check_target(y.name, classes, declared=declared or y.is_nominal)
+            check_target(y.name, classes, declared=declared)
         weights = None if weight is None else Column.from_values("weight", weight).to_numbers()
         for argument, column in ((y.name, labels), ("weight", weights), ("time", times)):
             if column is not None and len(column) != len(read.values):

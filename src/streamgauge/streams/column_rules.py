@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from shlex import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,24 +66,26 @@ def is_free_text(n_names: int | None, n_present: int) -> bool:
     return n_present > FEW_ROWS and n_names > TEXT_SHARE * n_present
 
 
-def describe_text(name: str, n_names: int | None, n_present: int) -> str:
-    """Return the note on a column of text that is left out.
+def describe_text(name: str, n_names: int | None, n_present: int, first: str = "") -> str:
+    """Return the note on a column of text that is left out; the first value may look like a time or a number.
 
     Examples
     --------
     >>> describe_text("memo", 95, 100)
     "column 'memo' is left out: it is text, with 95 different values in 100 rows; nominal=('memo',) (--nominal memo) \
 keeps it as names"
+    >>> describe_text("day", 95, 100, "3/31/2024")[-88:]
+    "keeps it as names; if it holds times, time='day' (--time day) with time_format reads them"
     """
     found = f"more than {MAX_NAMES:,}" if n_names is None or n_names > MAX_NAMES else f"{n_names:,}"
     return (
         f"column {name!r} is left out: it is text, with {found} different values in {n_present:,} rows; "
-        f"nominal=({name!r},) (--nominal {name}) keeps it as names"
+        f"nominal=({name!r},) (--nominal {quote(name)}) keeps it as names"
     )
 
 
 def check_target(name: str, values: Sequence[str], *, declared: bool) -> None:
-    """Raise if a column has too many values for classes, or many different numbers, as in regression.
+    """Raise if a column has too many values for classes, many different numbers, as in regression, or times.
 
     Parameters
     ----------
@@ -106,7 +109,13 @@ they are classes
         n = f"more than {MAX_CLASSES:,}" if len(values) > MAX_CLASSES else f"{len(values):,}"
         msg = (
             f"the target {name!r} holds {n} different numbers: was regression meant? streamgauge evaluates classifiers;"
-            f" name another column with target, or pass nominal=({name!r},) (--nominal {name}) if they are classes"
+            f" name another column with target, or pass nominal=({name!r},) (--nominal {quote(name)}) if they are classes"
+        )
+        raise StreamgaugeError(msg)
+    if values and not declared and all(map(_native.is_time, values)):
+        msg = (
+            f"the target {name!r} holds times: name another column with target, or pass nominal=({name!r},)"
+            f" (--nominal {quote(name)}) if they are classes"
         )
         raise StreamgaugeError(msg)
     if len(values) > MAX_CLASSES:
@@ -200,14 +209,14 @@ drop=('day',) (--drop day) leaves it out",))
     if time is None and len(fit) == 1:
         (time,) = fit
         notes.append(
-            f"column {time!r} holds the times of the rows, so it is no attribute; time={time!r} (--time {time}) states"
-            f" it, drop=({time!r},) (--drop {time}) leaves it out"
+            f"column {time!r} holds the times of the rows, so it is no attribute; time={time!r} (--time {quote(time)}) states"
+            f" it, drop=({time!r},) (--drop {quote(time)}) leaves it out"
         )
     for column in columns:
         if column.name == time:
             continue
         name = column.name
-        reason, use = "", f"time={name!r} (--time {name}) makes it the time of the rows, "
+        reason, use = "", f"time={name!r} (--time {quote(name)}) makes it the time of the rows, "
         if column.n_missing:
             reason = f", but {column.n_missing:,} {'is' if column.n_missing == 1 else 'are'} missing"
         elif not column.never_decreases:
@@ -217,7 +226,7 @@ drop=('day',) (--drop day) leaves it out",))
             reason = reason.replace("columns does", "columns do")
         use = "" if reason.startswith(", but") else use
         notes.append(
-            f"column {name!r} holds times{reason}: it is left out; {use}numeric=({name!r},) (--numeric {name}) keeps it"
+            f"column {name!r} holds times{reason}: it is left out; {use}numeric=({name!r},) (--numeric {quote(name)}) keeps it"
             " as an attribute, in seconds"
         )
     return time, tuple(notes)
@@ -248,5 +257,5 @@ rows by it, or leave it out with drop=('sent',) (--drop sent)
     earlier, later = _native.format_time(time), _native.format_time(before)
     return StreamgaugeError(
         f"{where}: the time in {name!r}, {earlier}, is before that of the row above, {later}: sort the rows by it, or"
-        f" leave it out with drop=({name!r},) (--drop {name})"
+        f" leave it out with drop=({name!r},) (--drop {quote(name)})"
     )

@@ -16,7 +16,7 @@ from streamgauge._optional import LazyModule
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams.column_rules import find_decrease, name_number, refuse_decrease
 
-__all__ = ["Column", "read_columns"]
+__all__ = ["Column", "is_time", "parse_times", "read_columns"]
 
 pa = LazyModule("pyarrow")
 pc = LazyModule("pyarrow.compute")
@@ -99,9 +99,9 @@ class Column:
         numbers: NDArray[np.float64] = self.values.cast(pa.float64(), safe=False).to_numpy()
         return numbers
 
-    def parse_numbers(self) -> NDArray[np.float64]:
-        """Return the values as floats, also those of strings: numbers, or times in seconds."""
-        times = self.find_times()
+    def parse_numbers(self, written: str | None = None) -> NDArray[np.float64]:
+        """Return the values as floats, also those of strings: numbers, or times in seconds, perhaps of a format."""
+        times = self.find_times(written)
         if times is not None:
             return times
         if not self.is_text:
@@ -113,18 +113,18 @@ class Column:
             raise StreamgaugeError(msg)
         return np.array([np.nan if text is None else float(text) for text in texts])
 
-    def find_times(self) -> NDArray[np.float64] | None:
-        """Return the times of a column of dates and times, or of strings in ISO 8601; None for another column."""
+    def find_times(self, written: str | None = None) -> NDArray[np.float64] | None:
+        """Return the times of a column of dates and times, or of values in ISO 8601 or a format; None for another."""
         kind = self.values.type
         if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
             return self._count_seconds()
-        if not self.is_text:
+        if not self.is_text and (written is None or not pa.types.is_integer(kind)):
             return None
-        texts = self._as_discrete()
+        texts = self._as_discrete().cast(pa.string())
         first = next((text for text in texts.drop_null()[:1].to_pylist()), None)
-        if first is None or not _native.is_time(first):
+        if first is None or not is_time(first, written):
             return None
-        times, _, fault = _native.parse_times(texts.to_pylist(), None)
+        times, _, fault = parse_times(texts.to_pylist(), written)
         return times if fault is None else None
 
     def to_times(self, time_format: str | None = None) -> NDArray[np.float64]:
@@ -152,10 +152,7 @@ class Column:
         return times
 
     def _parse_times(self, texts: list[str | None], time_format: str | None) -> NDArray[np.float64]:
-        try:
-            times, _, fault = _native.parse_times(texts, time_format)
-        except ValueError as error:  # of the format
-            raise StreamgaugeError(str(error)) from None
+        times, _, fault = parse_times(texts, time_format)
         if fault is not None:
             msg = f"row {fault[0]} of {self.name!r}: {fault[1]}"
             raise StreamgaugeError(msg)
@@ -164,13 +161,16 @@ class Column:
     def _scale_times(self, unit: str | None) -> NDArray[np.float64]:
         """Return the times of numbers: those of a unit since 1970, or of seconds if they may be seconds."""
         numbers = self.to_numbers()
+        if pa.types.is_boolean(self.values.type):
+            msg = f"column {self.name!r} holds true and false, not times: name another column with time"
+            raise StreamgaugeError(msg)
         if pa.types.is_integer(self.values.type) and unit in _PER_SECOND:
             return _divide(self.values, _PER_SECOND[unit])
         # The first and the largest number show whether a unit other than seconds is likely.
         checked = {int(np.nanargmax(np.abs(numbers))), 0} if np.isfinite(numbers).any() else set()
         for row in sorted(checked):
             text = None if np.isnan(numbers[row]) else repr(float(numbers[row])).removesuffix(".0")
-            _, _, fault = _native.parse_times([text], unit)
+            _, _, fault = parse_times([text], unit)
             if fault is not None:
                 msg = f"row {row} of {self.name!r}: {fault[1]}"
                 raise StreamgaugeError(msg)
@@ -257,11 +257,43 @@ _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 def _divide(values: Any, per_second: int) -> NDArray[np.float64]:  # noqa: ANN401
-    """Return whole numbers of a unit in seconds, as the parser of strings adds whole seconds and their fraction."""
+    """Return whole numbers of a unit in seconds, as the parser of strings adds whole seconds and their fraction.
+
+    Both have the sign of the number, so that no digit of a fraction before 1970 is lost.
+    """
     counts = values.cast(pa.int64())
     missing = counts.is_null().to_numpy()
-    whole, rest = np.divmod(counts.fill_null(0).to_numpy(), per_second)
-    return np.where(missing, np.nan, whole + rest / per_second)
+    numbers = counts.fill_null(0).to_numpy()
+    rest = np.fmod(numbers, per_second)
+    return np.where(missing, np.nan, (numbers - rest) // per_second + rest / per_second)
+
+
+def parse_times(
+    texts: Sequence[str | None], time_format: str | None
+) -> tuple[NDArray[np.float64], str | None, tuple[int, str] | None]:
+    """Return the seconds of texts, how they are written, and the first fault: its position, and what is wrong.
+
+    Examples
+    --------
+    >>> seconds, kind, fault = parse_times(["2024-01-31", None], None)
+    >>> seconds.tolist(), kind, fault
+    ([1706659200.0, nan], 'local', None)
+    """
+    try:
+        return _native.parse_times(list(texts), time_format)
+    except ValueError as error:  # of the format
+        raise StreamgaugeError(str(error)) from None
+
+
+def is_time(text: str, written: str | None = None) -> bool:
+    """Return whether a text is a time in ISO 8601, or in a format.
+
+    Examples
+    --------
+    >>> is_time("2024-01-31"), is_time("31/01/2024"), is_time("31/01/2024", "%d/%m/%Y")
+    (True, False, True)
+    """
+    return _native.is_time(text) if written is None else parse_times([text], written)[2] is None
 
 
 def _name(value: object) -> str:

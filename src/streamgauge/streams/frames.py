@@ -46,7 +46,10 @@ class AttributeValues:
 
 
 def read_attributes(
-    columns: Mapping[str, Column], contents: Mapping[str, str] | None = None, *, time: str | None = None
+    columns: Mapping[str, Column],
+    contents: Mapping[str, tuple[str, str | None]] | None = None,
+    *,
+    time: str | None = None,
 ) -> AttributeValues:
     """Read the attributes of a table, by the same rules as those of a file.
 
@@ -55,7 +58,8 @@ def read_attributes(
     columns
         The columns that may be attributes, by name.
     contents
-        What a column holds: "numbers" or "names" as the user declared, or "anything"; the default.
+        What a column holds: "numbers" or "names" as the user declared, or "anything"; the default. Also how the times
+        among its numbers are written; None if they are recognised.
     time
         The name of the column that holds the times, if it is known; it is not among the columns.
 
@@ -71,12 +75,12 @@ def read_attributes(
     found: dict[str, Values] = {}
     notes: list[str] = []
     for name, column in columns.items():
-        content = contents.get(name, "anything")
+        content, written = contents.get(name, ("anything", None))
         times = column.find_times() if content == "anything" else None
         if times is not None:
             found[name] = times
             continue
-        attribute = _read_column(column, content)
+        attribute = _read_column(column, content, written)
         if isinstance(attribute, str):
             notes.append(attribute)
         else:
@@ -99,11 +103,11 @@ def _describe_times(name: str, times: Values) -> TimeColumn:
     return TimeColumn(name, n_missing, never_decreases=find_decrease(times) is None)
 
 
-def _read_column(column: Column, content: str) -> tuple[Values, Attribute] | str:
+def _read_column(column: Column, content: str, written: str | None) -> tuple[Values, Attribute] | str:
     """Return the values of a column and its attribute, or the note on why it is left out."""
     n_present = len(column) - column.n_missing
     if content == "numbers" or (n_present == 0 and content == "anything"):
-        values = column.parse_numbers() if n_present else np.full(len(column), np.nan)
+        values = column.parse_numbers(written) if n_present else np.full(len(column), np.nan)
         return values, Attribute(column.name, None, missing=bool(np.isnan(values).any()))
     if content == "anything" and not column.is_nominal:
         values = column.to_numbers()

@@ -151,7 +151,7 @@ impl ColumnSummary {
         if self.times.is_none()
             && is_first
             && matches!(column.expected, Expected::Anything | Expected::Numbers)
-            && parse_number(&field.text).is_err()
+            && (column.times.has_directives() || parse_number(&field.text).is_err())
             && column.times.parse(&field.text).is_ok()
         {
             self.times = Some(TimeSummary::default());
@@ -247,6 +247,7 @@ impl Survey {
                 && column.expected != Expected::Times
                 && !self.missing_looks_numeric
                 && summary.names.is_empty()
+                && !column.times.has_directives()
                 && let Some(end) = find_number_end(line, cursor.position)
                 && cursor.is_field_end(end, delimiter)
             {

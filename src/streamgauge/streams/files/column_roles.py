@@ -174,13 +174,18 @@ class Selection:
 
     def survey(self, names: Sequence[str]) -> list[tuple[str, str, str | None, int]]:
         """Return the columns as `_native.Survey` takes them: name, contents, format of times, most names."""
-        written = self.time_format if self.time_format is not None and "%" in self.time_format else None
-        formats = {"times": self.time_format, "numbers": written}
+        is_written = self.time is None and self.time_format is not None and "%" in self.time_format
+        formats = {"time": self.time_format, "attribute": self.time_format if is_written else None}
         roles = self.resolve_roles(names)
         contents = self.resolve_contents(names)
         most = {"names": MAX_DECLARED_NAMES}
         return [
-            (name, content, formats.get(content), MAX_CLASSES + 1 if role == "class" else most.get(content, MAX_NAMES))
+            (
+                name,
+                content,
+                formats.get(role) if content in ("times", "numbers") else None,
+                MAX_CLASSES + 1 if role == "class" else most.get(content, MAX_NAMES),
+            )
             for name, role, content in zip(names, roles, contents, strict=True)
         ]
 
@@ -197,8 +202,9 @@ class Selection:
                 raise StreamgaugeError(msg)
             if role == "class":
                 check_target(column.name, column.values or (), declared=i in nominal)
-            if role == "weight" and column.kind != "numeric":
-                msg = f"{label} is {column.kind}: the weight must be numeric"
+            kind = "time" if column.time_format is not None else column.kind
+            if role == "weight" and kind != "numeric":
+                msg = f"{label} is {kind}: the weight must be numeric"
                 raise StreamgaugeError(msg)
             is_text = role == "attribute" and column.kind == "text"
             if is_text:
@@ -281,6 +287,6 @@ def check_distinct(names: Sequence[str]) -> None:
     first: dict[str, int] = {}
     for i, name in enumerate(names):
         if name in first:
-            msg = f"column {i + 1} ({name!r}): column {first[name] + 1} has the same name"
+            msg = f"column {i + 1} ({name!r}): column {first[name] + 1} has the same name: rename one of them"
             raise StreamgaugeError(msg)
         first[name] = i

@@ -9,11 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import UNLABELLED, Schema
 from streamgauge.streams.column_rules import MAX_DECLARED_NAMES, find_decrease, name_number, refuse_decrease
-from streamgauge.streams.columns import MISSING
+from streamgauge.streams.columns import MISSING, is_time, parse_times
 from streamgauge.streams.columns import Column as TableColumn
 from streamgauge.streams.files.column_roles import Column, Kind, Selection, build_schema, check_distinct
 from streamgauge.streams.files.record_batches import RecordBatches, open_record_batches
@@ -180,7 +179,8 @@ class _ColumnSurvey:
         self._name, self._content, self._time_format, self._max_names = name, content, time_format, max_names
         types = pa.types
         is_temporal = types.is_timestamp(arrow_type) or types.is_date(arrow_type)
-        self._is_text = any(
+        is_dated = content == "numbers" and time_format is not None and types.is_integer(arrow_type)
+        self._is_text = is_dated or any(
             is_type(arrow_type) for is_type in (types.is_string, types.is_large_string, types.is_dictionary)
         )
         is_text = self._is_text or (types.is_boolean(arrow_type) and content != "numbers")
@@ -201,7 +201,7 @@ class _ColumnSurvey:
         self._n_present += len(values) - n_missing
         if self._is_time is None and self._n_present and self._content in ("anything", "numbers"):
             first = _as_text(values).drop_null()[0].as_py()
-            self._is_time = _native.is_time(first)
+            self._is_time = is_time(first, self._time_format)
         if self._is_time:
             self._add_times(values, row)
         if self._names is not None:
@@ -278,9 +278,4 @@ def _read_times(
         times = TableColumn("time", pa.chunked_array([values])).find_times()
         return (np.full(len(values), np.nan) if times is None else times), None, None
     is_number = pa.types.is_integer(values.type) or pa.types.is_floating(values.type)
-    try:
-        return _native.parse_times(
-            (values.cast(pa.string()) if is_number else _as_text(values)).to_pylist(), time_format
-        )
-    except ValueError as error:
-        raise StreamgaugeError(str(error)) from None
+    return parse_times((values.cast(pa.string()) if is_number else _as_text(values)).to_pylist(), time_format)
