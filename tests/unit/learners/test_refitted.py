@@ -376,3 +376,12 @@ def test_rows_without_labels_are_not_collected(recorder):
     Refitted(recorder, every=10).build(stream.schema, 1).interleave(Step(hidden), with_votes=False)
     assert [len(fit) for fit in Recorder.fits] == [10, 20, 30]
     assert all(row % 2 for fit in Recorder.fits for row in fit)
+
+
+def test_a_category_that_an_encoder_has_not_seen_is_refused_with_what_to_do():
+    stream = ArrayStream(np.arange(100.0).reshape(-1, 1), np.arange(100) % 2)
+    model = make_pipeline(OneHotEncoder(), LogisticRegression())
+    with pytest.raises(
+        StreamgaugeError, match=r"at row 30: Found unknown categories .* set its handle_unknown='ignore'"
+    ):
+        sg.evaluate(stream, Refitted(model, every=30), backend=sg.Threads(1))

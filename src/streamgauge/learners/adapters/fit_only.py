@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from copy import copy
 from typing import Any
 
@@ -12,7 +13,7 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.learners.adapters.chunked import clean_votes, learn_copies
 from streamgauge.learners.adapters.row_frames import RowFrames, choose_rows, list_nested
 from streamgauge.learners.adapters.saved_states import measure_size, pickle_state, unpickle_state
-from streamgauge.learners.adapters.scikit_learn import copy_estimator
+from streamgauge.learners.adapters.scikit_learn import copy_estimator, explain_failure
 from streamgauge.learners.plain_loop import pick_winners
 from streamgauge.protocols import LearnerSpec
 from streamgauge.records import Schema
@@ -151,13 +152,17 @@ class FittedEstimator:
         fitted = copy_estimator(self._estimator, seed)
         if self._has_threads:
             set_threads(fitted)
-        if weight is None:
-            fitted.fit(self._frames.convert(x), y)
-        elif self._weight_option:
-            fitted.fit(self._frames.convert(x), y, **{self._weight_option: weight})
-        else:
-            learn_copies(lambda x, y: fitted.fit(self._frames.convert(x), y), self.name, (x, y), weight)
+        with self._explain_failure():
+            if weight is None:
+                fitted.fit(self._frames.convert(x), y)
+            elif self._weight_option:
+                fitted.fit(self._frames.convert(x), y, **{self._weight_option: weight})
+            else:
+                learn_copies(lambda x, y: fitted.fit(self._frames.convert(x), y), self.name, (x, y), weight)
         self._fitted = predict_in_one_thread(fitted) if self._has_threads else fitted
+
+    def _explain_failure(self) -> AbstractContextManager[None]:
+        return explain_failure(self.name, "the collected", ", or fit on more rows")
 
     def predict_votes(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probabilities of the model; its prediction gets the most, even if they disagree."""
@@ -181,7 +186,10 @@ class FittedEstimator:
         return votes
 
     def _vote(self, rows: Any) -> NDArray[np.float64]:  # noqa: ANN401
-        with np.errstate(divide="ignore", invalid="ignore"):  # naive Bayes takes the logarithm of counts of 0
+        with (
+            self._explain_failure(),
+            np.errstate(divide="ignore", invalid="ignore"),
+        ):  # naive Bayes takes the logarithm of counts of 0
             probabilities = np.asarray(self._fitted.predict_proba(rows), dtype=np.float64)
         if probabilities.shape[1] == self._n_classes:
             return clean_votes(probabilities)
@@ -191,7 +199,7 @@ class FittedEstimator:
 
     def _mark(self, rows: Any) -> NDArray[np.float64]:  # noqa: ANN401
         """Return votes of 1 for the predicted classes."""
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with self._explain_failure(), np.errstate(divide="ignore", invalid="ignore"):
             codes = np.asarray(self._fitted.predict(rows)).reshape(-1).astype(np.intp)
         return np.eye(self._n_classes)[codes]
 

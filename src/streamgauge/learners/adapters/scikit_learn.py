@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +24,7 @@ from streamgauge.learners.plain_loop import pick_winners
 from streamgauge.protocols import Learner
 from streamgauge.records import Schema
 
-__all__ = ["EstimatorModel", "ScikitLearn", "copy_estimator", "has_partial_fit", "has_seeds"]
+__all__ = ["EstimatorModel", "ScikitLearn", "copy_estimator", "explain_failure", "has_partial_fit", "has_seeds"]
 
 FIRST_CHUNK = 1000
 """Default number of rows of a chunk for a pipeline with steps that are fitted once, on the first one."""
@@ -147,6 +147,51 @@ _MISSING_HINT = (
     "use streamgauge.learners.Encoded(...) around it, or a pipeline with a SimpleImputer before it, as in "
     "make_pipeline(SimpleImputer(), ...)"
 )
+
+
+_CODES_HINT = ", or set rows='array' for codes"
+
+
+@contextmanager
+def explain_failure(name: str, fitted_on: str, more_rows: str, codes: str = "") -> Iterator[None]:
+    """Add to an error of scikit-learn what to do about it.
+
+    Parameters
+    ----------
+    name
+        The name of the model.
+    fitted_on
+        The rows that an encoder was fitted on.
+    more_rows, codes
+        How else to have it fitted on more rows, and to pass codes; empty if there is no way.
+
+    Examples
+    --------
+    >>> with explain_failure("SVC", "its", ""):
+    ...     raise ValueError("Input X contains NaN")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: Input X contains NaN; SVC takes no missing values: use ...
+    """
+    try:
+        yield
+    except ValueError as error:
+        hints = {
+            "contains NaN": f"{name} takes no missing values: {_MISSING_HINT}",
+            "Found unknown categories": (
+                f"the encoder was fitted on {fitted_on} rows, in which they do not occur: set its "
+                "handle_unknown='ignore' (for OrdinalEncoder 'use_encoded_value' with unknown_value=-1)" + more_rows
+            ),
+            "could not convert string to float": (
+                "nominal columns are passed by name, since the pipeline has an encoder or a ColumnTransformer: "
+                "encode all of them" + codes
+            ),
+        }
+        hint = next((hint for text, hint in hints.items() if text in str(error)), None)
+        if hint is None:
+            raise
+        msg = f"{str(error).splitlines()[0]}; {hint}"
+        raise StreamgaugeError(msg) from error
 
 
 def _list_steps(estimator: Any) -> list[Any]:  # noqa: ANN401
@@ -346,29 +391,8 @@ class EstimatorModel:
             self._estimator.partial_fit(x if self._rows is None else self._rows.convert(x), y, **options)
         self._is_fitted = True
 
-    @contextmanager
-    def _explain_failure(self) -> Iterator[None]:
-        """Add to an error of scikit-learn what to do about it."""
-        try:
-            yield
-        except ValueError as error:
-            hints = {
-                "contains NaN": f"{self._name} takes no missing values: {_MISSING_HINT}",
-                "Found unknown categories": (
-                    f"the encoder was fitted on the first {self._chunk_size:,} rows, in which they do not occur: set "
-                    "its handle_unknown='ignore' (for OrdinalEncoder 'use_encoded_value' with unknown_value=-1), or a "
-                    "larger chunk_size"
-                ),
-                "could not convert string to float": (
-                    "nominal columns are passed by name, since the pipeline has an encoder or a ColumnTransformer: "
-                    "encode all of them, or set rows='array' for codes"
-                ),
-            }
-            hint = next((hint for text, hint in hints.items() if text in str(error)), None)
-            if hint is None:
-                raise
-            msg = f"{str(error).splitlines()[0]}; {hint}"
-            raise StreamgaugeError(msg) from error
+    def _explain_failure(self) -> AbstractContextManager[None]:
+        return explain_failure(self._name, f"the first {self._chunk_size:,}", ", or a larger chunk_size", _CODES_HINT)
 
     def save(self) -> Any:  # noqa: ANN401
         """Return the estimator and whether it has been fitted."""
