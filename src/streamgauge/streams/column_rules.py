@@ -1,5 +1,6 @@
 """What a column of a file or of a table in memory is: numbers, names, times or text; the same rules for all of them."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from shlex import quote
@@ -23,6 +24,7 @@ __all__ = [
     "is_free_text",
     "merge_spellings",
     "name_number",
+    "note_decimal_commas",
     "refuse_decrease",
     "sort_names",
 ]
@@ -45,6 +47,9 @@ FEW_ROWS = 20
 TEXT_SHARE = 0.9
 """A column is text if it has more distinct names than this share of its values."""
 
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}(?!\d)")
+
 
 def is_free_text(n_names: int | None, n_present: int) -> bool:
     """Return whether a column of names is text: nearly every value is different, or there are too many names.
@@ -66,22 +71,46 @@ def is_free_text(n_names: int | None, n_present: int) -> bool:
     return n_present > FEW_ROWS and n_names > TEXT_SHARE * n_present
 
 
-def describe_text(name: str, n_names: int | None, n_present: int, first: str = "") -> str:
-    """Return the note on a column of text that is left out; the first value may look like a time or a number.
+def describe_text(name: str, n_names: int | None, n_present: int, example: str = "") -> str:
+    """Return the note on a column of text that is left out; one of its values may look like a time or a number.
 
     Examples
     --------
     >>> describe_text("memo", 95, 100)
     "column 'memo' is left out: it is text, with 95 different values in 100 rows; nominal=('memo',) (--nominal memo) \
 keeps it as names"
-    >>> describe_text("day", 95, 100, "3/31/2024")[-88:]
-    "keeps it as names; if it holds times, time='day' (--time day) with time_format reads them"
+    >>> describe_text("day", 95, 100, "3/31/2024").rpartition("; ")[2]
+    "time='day' (--time day) with time_format (--time-format) reads times"
     """
     found = f"more than {MAX_NAMES:,}" if n_names is None or n_names > MAX_NAMES else f"{n_names:,}"
     return (
         f"column {name!r} is left out: it is text, with {found} different values in {n_present:,} rows; "
-        f"nominal=({name!r},) (--nominal {quote(name)}) keeps it as names"
+        f"nominal=({name!r},) (--nominal {quote(name)}) keeps it as names{_suggest(name, example)}"
     )
+
+
+def note_decimal_commas(name: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the note on a column of names that all are numbers with a decimal comma; nothing for another column.
+
+    Examples
+    --------
+    >>> note_decimal_commas("size", ["1,5", "2,25"])
+    ("column 'size' is read as names, such as '1,5': to be numbers, they need a decimal point",)
+    >>> note_decimal_commas("size", ["1,5", "large"])
+    ()
+    """
+    if not names or not all(map(_DECIMAL_COMMA.fullmatch, names)):
+        return ()
+    return (f"column {name!r} is read as names, such as {names[0]!r}: to be numbers, they need a decimal point",)
+
+
+def _suggest(name: str, example: str) -> str:
+    """Return what else a column of text may hold, and how it would be read."""
+    if _DECIMAL_COMMA.fullmatch(example):
+        return f"; to be numbers, values such as {example!r} need a decimal point"
+    if _DATE.match(example):
+        return f"; time={name!r} (--time {quote(name)}) with time_format (--time-format) reads times"
+    return ""
 
 
 def check_target(name: str, values: Sequence[str], *, declared: bool) -> None:
@@ -109,7 +138,8 @@ they are classes
         n = f"more than {MAX_CLASSES:,}" if len(values) > MAX_CLASSES else f"{len(values):,}"
         msg = (
             f"the target {name!r} holds {n} different numbers: was regression meant? streamgauge evaluates classifiers;"
-            f" name another column with target, or pass nominal=({name!r},) (--nominal {quote(name)}) if they are classes"
+            f" name another column with target, or pass nominal=({name!r},) (--nominal {quote(name)}) if they are"
+            " classes"
         )
         raise StreamgaugeError(msg)
     if values and not declared and all(map(_native.is_time, values)):
@@ -209,8 +239,8 @@ drop=('day',) (--drop day) leaves it out",))
     if time is None and len(fit) == 1:
         (time,) = fit
         notes.append(
-            f"column {time!r} holds the times of the rows, so it is no attribute; time={time!r} (--time {quote(time)}) states"
-            f" it, drop=({time!r},) (--drop {quote(time)}) leaves it out"
+            f"column {time!r} holds the times of the rows, so it is no attribute; time={time!r} (--time {quote(time)})"
+            f" states it, drop=({time!r},) (--drop {quote(time)}) leaves it out"
         )
     for column in columns:
         if column.name == time:
@@ -226,8 +256,8 @@ drop=('day',) (--drop day) leaves it out",))
             reason = reason.replace("columns does", "columns do")
         use = "" if reason.startswith(", but") else use
         notes.append(
-            f"column {name!r} holds times{reason}: it is left out; {use}numeric=({name!r},) (--numeric {quote(name)}) keeps it"
-            " as an attribute, in seconds"
+            f"column {name!r} holds times{reason}: it is left out; {use}numeric=({name!r},) (--numeric {quote(name)})"
+            " keeps it as an attribute, in seconds"
         )
     return time, tuple(notes)
 

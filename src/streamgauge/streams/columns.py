@@ -21,7 +21,7 @@ __all__ = ["Column", "is_time", "parse_times", "read_columns"]
 pa = LazyModule("pyarrow")
 pc = LazyModule("pyarrow.compute")
 
-_TIME_UNITS = {"ms": "ms", "us": "us", "ns": "ns"}
+_TIME_UNITS = {"ms": "ms", "us": "us", "ns": "ns", "ps": "ns", "fs": "ns", "as": "ns"}
 MISSING = ("", "?")
 """Strings that stand for a missing value, as in files."""
 
@@ -101,6 +101,8 @@ class Column:
 
     def parse_numbers(self, written: str | None = None) -> NDArray[np.float64]:
         """Return the values as floats, also those of strings: numbers, or times in seconds, perhaps of a format."""
+        if pa.types.is_dictionary(self.values.type):
+            return self._decode().parse_numbers(written)
         times = self.find_times(written)
         if times is not None:
             return times
@@ -136,6 +138,8 @@ class Column:
             How strings and numbers are written: see `streamgauge.streams.File`.
         """
         kind = self.values.type
+        if pa.types.is_dictionary(kind):
+            return self._decode().to_times(time_format)
         if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
             times = self._count_seconds()
         elif self.is_text or (time_format is not None and "%" in time_format):
@@ -151,6 +155,10 @@ class Column:
             raise refuse_decrease(row, self.name, times[row], times[row - 1])
         return times
 
+    def _decode(self) -> "Column":
+        """Return categories as the values that they stand for."""
+        return replace(self, values=self.values.cast(self.values.type.value_type))
+
     def _parse_times(self, texts: list[str | None], time_format: str | None) -> NDArray[np.float64]:
         times, _, fault = parse_times(texts, time_format)
         if fault is not None:
@@ -164,7 +172,7 @@ class Column:
         if pa.types.is_boolean(self.values.type):
             msg = f"column {self.name!r} holds true and false, not times: name another column with time"
             raise StreamgaugeError(msg)
-        if pa.types.is_integer(self.values.type) and unit in _PER_SECOND:
+        if pa.types.is_integer(self.values.type) and unit in _PER_SECOND and not (numbers >= 2.0**63).any():
             return _divide(self.values, _PER_SECOND[unit])
         # The first and the largest number show whether a unit other than seconds is likely.
         checked = {int(np.nanargmax(np.abs(numbers))), 0} if np.isfinite(numbers).any() else set()
@@ -207,6 +215,11 @@ class Column:
             msg = f"row {row} of {self.name!r}: {texts[positions[row]]!r} is not one of {', '.join(names)}"
             raise StreamgaugeError(msg)
         return codes, tuple(names)
+
+    @property
+    def example(self) -> str:
+        """The first value that is not missing, as text."""
+        return next(map(str, self._as_discrete().drop_null()[:1].to_pylist()), "")
 
     def count_names(self) -> int:
         """Return the number of distinct values that are not missing."""

@@ -1,6 +1,7 @@
 """The summary of a stream as text, for people."""
 
 from collections.abc import Iterator, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from streamgauge._format.text import count, make_printable
@@ -90,7 +91,7 @@ def _list_notes(description: "Description") -> Iterator[str]:
             name = attribute.name
             yield (
                 f"\nNote: most values of column {name!r} are unique, so little can be learnt from it; drop=({name!r},)"
-                f" (--drop {name}) leaves it out"
+                f" (--drop {quote(name)}) leaves it out"
             )
     yield from (f"\nNote: {note}" for note in description.notes)
 

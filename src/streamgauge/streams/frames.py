@@ -15,6 +15,7 @@ from streamgauge.streams.column_rules import (
     describe_text,
     find_decrease,
     is_free_text,
+    note_decimal_commas,
 )
 from streamgauge.streams.columns import Column
 
@@ -85,6 +86,8 @@ def read_attributes(
             notes.append(attribute)
         else:
             read[name] = attribute
+            if content == "anything":
+                notes += note_decimal_commas(name, attribute[1].values or ())
     chosen, on_times = choose_time([_describe_times(name, times) for name, times in found.items()], time)
     values, attributes = _stack(list(read.values()))
     return AttributeValues(values, attributes, found.get(chosen or ""), (*on_times, *notes))
@@ -115,7 +118,7 @@ def _read_column(column: Column, content: str, written: str | None) -> tuple[Val
     if content == "anything" and column.is_text:
         n_names = column.count_names()
         if is_free_text(n_names, n_present):
-            return describe_text(column.name, n_names, n_present)
+            return describe_text(column.name, n_names, n_present, column.example)
     codes, names = column.to_codes()
     if len(names) > MAX_DECLARED_NAMES:
         msg = f"column {column.name!r} has {len(names):,} different names, more than {MAX_DECLARED_NAMES:,}: drop it"

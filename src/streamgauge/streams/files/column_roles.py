@@ -16,6 +16,7 @@ from streamgauge.streams.column_rules import (
     describe_text,
     is_free_text,
     merge_spellings,
+    note_decimal_commas,
     sort_names,
 )
 
@@ -56,6 +57,8 @@ class Column:
         Number of values, and of missing values.
     n_names
         Number of distinct names; None for too many.
+    example
+        One of the values of a column of text.
     decreases
         Whether a time is before the one above it.
 
@@ -75,6 +78,7 @@ class Column:
     n_present: int = 0
     n_missing: int = 0
     n_names: int | None = 0
+    example: str = ""
     decreases: bool = False
 
     @classmethod
@@ -91,7 +95,7 @@ class Column:
         counts = {"n_present": n_present, "n_missing": n_missing, "n_names": len(names)}
         if not declared and is_free_text(len(names), n_present):
             n_names = None if len(names) > MAX_NAMES else len(names)
-            return cls(name, "text", n_present=n_present, n_missing=n_missing, n_names=n_names)
+            return cls(name, "text", n_present=n_present, n_missing=n_missing, n_names=n_names, example=names[0])
         merged = merge_spellings(names)
         values = sort_names(set(merged))
         spellings: tuple[tuple[str, int], ...] = ()
@@ -158,6 +162,10 @@ class Selection:
             "attribute": "anything",
         }
         roles = self.resolve_roles(names)
+        if "time" in roles and (time := roles.index("time")) in numeric | nominal:
+            option = "numeric" if time in numeric else "nominal"
+            msg = f"column {names[time]!r} is named in both time and {option}: the time of the rows is no attribute"
+            raise StreamgaugeError(msg)
         if self.time_format is not None and self.time is None and not numeric:
             msg = f"time_format={self.time_format!r} needs the column that it describes: set time"
             raise StreamgaugeError(msg)
@@ -208,7 +216,9 @@ class Selection:
                 raise StreamgaugeError(msg)
             is_text = role == "attribute" and column.kind == "text"
             if is_text:
-                notes.append(describe_text(column.name, column.n_names, column.n_present))
+                notes.append(describe_text(column.name, column.n_names, column.n_present, column.example))
+            elif role == "attribute" and i not in nominal:
+                notes += note_decimal_commas(column.name, column.values or ())
             assigned.append(replace(column, role="dropped" if is_text else role))
         times = [
             TimeColumn(column.name, column.n_missing, never_decreases=not column.decreases)

@@ -184,7 +184,8 @@ def _check_guess(start: Start, survey: _native.Survey, target: int) -> None:
         occurs_once = first in names and counts[names.index(first)] == 1 and survey.n_rows > 1
         doubtful = occurs_once or start.fields == tuple(str(i) for i in range(len(start.fields)))
     if doubtful:
-        msg = f"line {start.mark[2]} may name the columns or be a row: set header=True or header=False"
+        options = "header=True (--header) or header=False (--no-header)"
+        msg = f"line {start.mark[2]} may name the columns or be a row: set {options}"
         raise ValueError(msg)
 
 

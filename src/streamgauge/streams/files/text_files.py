@@ -299,7 +299,8 @@ def build_column(name: str, content: str, seen: ColumnSurvey, time_format: str |
             decreases=decreases,
         )
     if overflow and content != "names":
-        return Column(name, "text", n_present=n_rows - n_missing, n_missing=n_missing, n_names=None)
+        example = next(iter(names), "")
+        return Column(name, "text", n_present=n_rows - n_missing, n_missing=n_missing, n_names=None, example=example)
     if not names:
         return Column(name, "numeric", missing=n_missing > 0, n_present=n_numbers, n_missing=n_missing)
     if overflow and len(names) >= MAX_DECLARED_NAMES:
