@@ -19,7 +19,7 @@ from streamgauge.evaluation import Evaluation
 from streamgauge.names import find_stream
 from streamgauge.protocols import Stream
 from streamgauge.results import Results, load, save
-from streamgauge.results.call import CALL, FileFacts, list_files, restore_call
+from streamgauge.results.call import CALL, FileFacts, list_files, restore_call, restore_stream
 from streamgauge.streams import File
 
 __all__ = ["Rerun", "rerun"]
@@ -184,15 +184,13 @@ def _restore(
 def _open_moved(text: str, call: Mapping[str, Any], reading: Mapping[str, Any]) -> Stream:
     """Open the stream that replaces the one of a run; a file is read with the options of the file of the run."""
     stream = find_stream(text, **reading)
-    if not isinstance(stream, File):
+    if not isinstance(stream, File) or call["stream"] is None:
         return stream
     try:
-        was = restore_call(call)["stream"]
-    except StreamgaugeError:
+        was = restore_stream(call)
+    except StreamgaugeError:  # it was an object of Python
         return stream
-    if not isinstance(was, File):
-        return stream
-    return replace(was, path=stream.path, **reading)
+    return replace(was, path=stream.path, **reading) if isinstance(was, File) else stream
 
 
 class _Reading(NamedTuple):

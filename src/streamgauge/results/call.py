@@ -18,10 +18,12 @@ from streamgauge.significance.live import LiveTest
 from streamgauge.streams import File, open_test
 from streamgauge.streams.sampling.hidden_labels import HiddenLabels, find_sample_folder
 
-__all__ = ["CALL", "FileFacts", "describe_call", "list_files", "restore_call"]
+__all__ = ["CALL", "FileFacts", "describe_call", "list_files", "restore_call", "restore_stream"]
 
 CALL = "call"
 """The key of the call in the description of a run."""
+
+_WITHIN_STREAMS = {"Schema": records.Schema, "Attribute": records.Attribute}
 
 PLAIN = (bool, int, float, str, PurePath, type(None))
 
@@ -196,13 +198,12 @@ def restore_call(call: Mapping[str, Any], stream: Stream | None = None) -> dict[
     (True, {'NaiveBayes': NaiveBayes(seed=1)}, 50)
     """
     streams = FAMILIES["streams"]()
-    with_schema = {"Schema": records.Schema, "Attribute": records.Attribute}
     detectors = FAMILIES["detectors"]()
     folder, labelling = Path(call["folder"]), None
     if call["sample"] is not None:
         stream, labelling = open_test(call["sample"])
     elif stream is None:
-        stream = _resolve_paths(make("stream", call["stream"], streams, within=with_schema), folder)
+        stream = restore_stream(call)
     if call["labelling"] is not None:
         labelling = make("labelling", call["labelling"], FAMILIES["labellings"]())
     learners = FAMILIES["learners"]()
@@ -218,13 +219,28 @@ def restore_call(call: Mapping[str, Any], stream: Stream | None = None) -> dict[
         "learners": {
             name: make("learner", text, learners, within=detectors) for name, text in call["learners"].items()
         },
-        "scheme": _resolve_paths(make("scheme", call["scheme"], schemes, within=with_schema), folder),
+        "scheme": _resolve_paths(make("scheme", call["scheme"], schemes, within=_WITHIN_STREAMS), folder),
         "labelling": labelling,
         "forgetting": tuple(make("forgetting", text, FAMILIES["forgettings"]()) for text in call["forgettings"]),
         "measures": find_measures(call["measures"], stream),
         "detectors": {name: make("detector", text, detectors) for name, text in call["detectors"].items()},
         "live_test": None if live_test is None else make("live test", live_test, {"LiveTest": LiveTest}),
     }
+
+
+def restore_stream(call: Mapping[str, Any]) -> Stream:
+    """Return the stream that a call describes, which need not exist any more.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, NaiveBayes, evaluate
+    >>> restore_stream(evaluate(SEA(n_rows=100), NaiveBayes()).description["call"]) == SEA(n_rows=100)
+    True
+    """
+    stream: Stream = _resolve_paths(
+        make("stream", call["stream"], FAMILIES["streams"](), within=_WITHIN_STREAMS), Path(call["folder"])
+    )
+    return stream
 
 
 def _resolve_paths(thing: Any, folder: Path) -> Any:  # noqa: ANN401
