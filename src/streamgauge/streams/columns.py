@@ -148,7 +148,7 @@ class Column:
             times = self._scale_times(time_format)
         missing = ~np.isfinite(times)
         if missing.any():
-            msg = f"row {int(np.argmax(missing))}: the time in {self.name!r} is missing or infinite"
+            msg = f"row {int(np.argmax(missing))}: the time in {self.name!r} is missing or infinite: fill it in, or remove the row"
             raise StreamgaugeError(msg)
         row = find_decrease(times)
         if row is not None:
@@ -346,11 +346,12 @@ def read_columns(frame: object) -> dict[str, Column]:
     try:
         table = pa.table(frame)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        msg = f"cannot read the DataFrame: {_format_error(error)}"
+        remedy = "; rename one of them" if "Duplicate column names" in str(error) else ""
+        msg = f"cannot read the DataFrame: {_format_error(error)}{remedy}"
         raise StreamgaugeError(msg) from None
     repeated = [name for name in table.column_names if table.column_names.count(name) > 1]
     if repeated:
-        msg = f"two columns of the DataFrame have the same name: {repeated[0]!r}"
+        msg = f"two columns of the DataFrame have the same name: {repeated[0]!r}; rename one of them"
         raise StreamgaugeError(msg)
     index = (table.schema.pandas_metadata or {}).get("index_columns", [])
     columns = {}

@@ -103,3 +103,38 @@ def test_fractions_just_before_1970_lose_no_digit():
     dated = whole(ArrayStream.from_frame(frame.assign(t=np.array(counts, dtype="M8[ms]")), "c")).time
     assert dated is not None
     assert dated.tolist() == [-1.1, -0.1, 0.1]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "frame"])
+def test_categories_are_names_unless_they_are_named_as_times(tmp_path, kind):
+    days = pd.Categorical([f"2024-01-{1 + i // 2:02}" for i in range(40)])
+    notes = pd.Categorical([f"note {i}" for i in range(40)])
+    table: dict[str, Any] = {"day": days, "note": notes, "c": ["u", "v"] * 20}
+    stream = open_as(kind, tmp_path, table)
+    assert [len(attribute.values or ()) for attribute in stream.schema.attributes] == [20, 40]
+    assert not stream.has_times
+    times = whole(open_as(kind, tmp_path, table, time="day")).time
+    assert times is not None
+    assert times[::2].tolist() == [1704067200.0 + 86_400 * i for i in range(20)]
+    numbers = whole(open_as(kind, tmp_path, table, numeric=("day",))).x[:, 0]
+    assert numbers.tolist() == times.tolist()
+
+
+@KINDS
+@pytest.mark.parametrize("option", ["numeric", "nominal"])
+def test_the_time_of_the_rows_is_no_attribute_too(tmp_path, kind, option):
+    table = {"ts": ["2024-01-01", "2024-01-02"], "a": [1.0, 2.0], "c": ["u", "v"]}
+    with pytest.raises(StreamgaugeError, match=f"column 'ts' is named in both time and {option}"):
+        open_as(kind, tmp_path, table, time="ts", **{option: ("ts",)})
+
+
+def test_units_finer_than_nanoseconds_keep_their_fractions():
+    stamps = np.array([5 * 10**12, 75 * 10**11], dtype="M8[ps]")
+    assert whole(ArrayStream(np.zeros((2, 1)), ["u", "v"], time=stamps)).time.tolist() == [5.0, 7.5]  # type: ignore[union-attr]
+
+
+def test_unsigned_numbers_beyond_the_signed_ones_are_times():
+    frame = pd.DataFrame({"t": np.array([2**63, 2**63 + 2**20], dtype="u8"), "a": [1.0, 2.0], "c": ["u", "v"]})
+    times = whole(ArrayStream.from_frame(frame, "c", time="t", time_format="ns")).time
+    assert times is not None
+    assert times.tolist() == [2**63 / 1e9, (2**63 + 2**20) / 1e9]

@@ -161,7 +161,7 @@ def open_archive(source: Source, selection: Selection) -> ArchiveReader:
 def _check_arrays(source: Source, members: dict[str, StoredArray]) -> None:
     x, y = members["x"], members["y"]
     expected = {"x": ("biuf", (*y.shape[:1], *x.shape[1:2])), "y": ("biuUS", x.shape[:1])}
-    expected |= {"weight": ("biuf", x.shape[:1]), "time": ("iufMUS", x.shape[:1]), "attributes": ("US", x.shape[1:2])}
+    expected |= {"weight": ("biuf", x.shape[:1]), "time": ("iufMU", x.shape[:1]), "attributes": ("US", x.shape[1:2])}
     for name, member in members.items():
         kinds, shape = expected[name]
         n_axes = 2 if name == "x" else 1
@@ -170,6 +170,7 @@ def _check_arrays(source: Source, members: dict[str, StoredArray]) -> None:
             msg += "x must be [n, d], y, weight and time [n], attributes [d]"
             raise StreamgaugeError(msg)
         if member.dtype.kind not in kinds:
-            required_types = {"y": "integers or strings", "attributes": "strings"}.get(name, "numbers")
+            required_by_name = {"y": "integers or strings", "time": "times, numbers or str", "attributes": "strings"}
+            required_types = required_by_name.get(name, "numbers")
             msg = f"{source.name}: {name} holds {member.dtype}; it must hold {required_types}"
             raise StreamgaugeError(msg)

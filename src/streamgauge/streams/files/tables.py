@@ -129,7 +129,12 @@ def open_table(source: Source, selection: Selection, kind: str) -> TableReader:
         }
         declared = {name: _read_declared(table.schema.field(name)) for name in names if kinds[name] == "nominal"}
         specs = {
-            name: (content, time_format, most)
+            # Categories are names, as in a DataFrame: neither text nor times.
+            name: ("names", None, MAX_DECLARED_NAMES)
+            if content == "anything"
+            and kinds[name] == "nominal"
+            and pa.types.is_dictionary(table.schema.field(name).type)
+            else (content, time_format, most)
             for name, content, time_format, most in selection.survey(names)
             if content != "nothing" and declared.get(name) is None
         }
