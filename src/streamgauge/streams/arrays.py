@@ -381,8 +381,8 @@ def as_stream(  # noqa: PLR0913
         raise _refuse_options(given, thing)
     if is_stream(thing):
         return thing
-    hint = "; collect it first: frame.collect()" if type(thing).__name__ == "LazyFrame" else ""
-    msg = f"{type(thing).__name__!r} is not a stream; pass a stream, (x, y), or a DataFrame with target=...{hint}"
+    msg = f"{type(thing).__name__!r} is not a stream; pass a stream, (x, y), or a DataFrame with target=..."
+    msg += _suggest_collecting(thing)
     raise StreamgaugeError(msg)
 
 
@@ -397,9 +397,14 @@ def _join_target(x: object, y: object, given: dict[str, Any]) -> tuple[dict[str,
     return columns | {name: Column.from_values(name, y)}, name
 
 
+def _suggest_collecting(thing: object) -> str:
+    return "; collect it first: frame.collect()" if type(thing).__name__ == "LazyFrame" else ""
+
+
 def _refuse_options(given: dict[str, Any], thing: object) -> StreamgaugeError:
     option, value = next(iter(given.items()))
     text = f"{option}={value!r} selects columns of a DataFrame, but {type(thing).__name__!r} is not a DataFrame"
+    text += _suggest_collecting(thing)
     if isinstance(thing, File):
         text = f"{option}={value!r} belongs to the file: File({str(thing.path)!r}, {option}={value!r})"
     return StreamgaugeError(text)

@@ -148,7 +148,8 @@ class Column:
             times = self._scale_times(time_format)
         missing = ~np.isfinite(times)
         if missing.any():
-            msg = f"row {int(np.argmax(missing))}: the time in {self.name!r} is missing or infinite: fill it in, or remove the row"
+            where = f"row {int(np.argmax(missing))}: the time in {self.name!r}"
+            msg = f"{where} is missing or infinite: fill it in, or remove the row"
             raise StreamgaugeError(msg)
         row = find_decrease(times)
         if row is not None:

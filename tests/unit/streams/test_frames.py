@@ -285,6 +285,13 @@ def test_columns_are_kept_dropped_and_weighted_as_those_of_a_file(tmp_path):
         ((np.zeros((2, 1)), [0, 1]), {"drop": ("a",)}, r"drop=\('a',\) selects columns of a DataFrame"),
         ((pd.DataFrame({"a": [1]}), [0]), {"target": "y"}, "the labels are given as y"),
         (pl.LazyFrame({"a": [1]}), {}, r"collect it first: frame.collect\(\)"),
+        (pl.LazyFrame({"a": [1]}), {"target": "a"}, r"not a DataFrame; collect it first: frame.collect\(\)"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), {"target": "a"}, "Duplicate column names .*; rename one of them"),
+        (
+            pd.DataFrame({"a": [1, 2], "t": [1.0, None], "y": [0, 1]}),
+            {"target": "y", "time": "t"},
+            "row 1: the time in 't' is missing or infinite: fill it in, or remove the row",
+        ),
         (pd.DataFrame({"a": [1], "b": [1]}), {}, r"target=\.\.\., one of a, b"),
         (pd.DataFrame({"y": [0, 1]}), {"target": "y"}, "no attribute besides the class"),
     ],
