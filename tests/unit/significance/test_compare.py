@@ -324,7 +324,10 @@ def test_names_may_be_left_out_where_there_are_two_learners() -> None:
 
 def test_what_cannot_be_compared_is_refused_with_what_to_do() -> None:
     results = evaluated()
-    with pytest.raises(StreamgaugeError, match="choose two of tree, bayes, majority"):
+    with pytest.raises(
+        StreamgaugeError,
+        match=r"of tree, bayes, majority, as in compare\(results, 'tree', 'bayes'\), or use .*compare_all",
+    ):
         compare(results)
     with pytest.raises(StreamgaugeError, match="choose two"):
         compare(results, "tree")
