@@ -1,6 +1,9 @@
 """The cost of learners: table cells, and the section of the page."""
 
+import math
+
 from streamgauge._format.markup import Markup, tag
+from streamgauge._format.numbers import MISSING
 from streamgauge._format.text import describe_forgetting
 from streamgauge.records import Resources, RunData
 from streamgauge.reports.charts import Chart, build_figure
@@ -41,9 +44,16 @@ def format_costs(cost: Resources, index: int) -> tuple[str, ...]:
         f"{cost.rows_per_second[index].mean():,.0f}",
         f"{cost.n_bytes[:, index].max() / 1000:,.1f}",
         f"{cost.ram_hours[-1, index].mean():.2g}",
-        f"{1e6 * cost.latency[index, :, 0, p99].max():,.3g}",
+        _format_microseconds(1e6 * cost.latency[index, :, 0, p99].max()),
         *((f"{cost.n_late[index].sum():,}",) if cost.n_late.any() else ()),
     )
+
+
+def _format_microseconds(value: float) -> str:
+    """Return three digits, or all those of a whole number; a dash if nothing was predicted."""
+    if math.isnan(value):
+        return MISSING
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def build_costs_section(results: RunData, chart: Chart | None) -> Markup:
