@@ -35,7 +35,13 @@ from streamgauge.errors import (
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.labelling import AllLabels
 from streamgauge.learners.adapters import check_schema, name_learners
-from streamgauge.learners.adapters.hints import LONG_SECONDS, ROWS_NEEDED, can_have_chunks, suggest_chunks
+from streamgauge.learners.adapters.hints import (
+    LONG_SECONDS,
+    ROWS_NEEDED,
+    can_have_chunks,
+    describe_untrained,
+    suggest_chunks,
+)
 from streamgauge.learners.refitted import plan_fits
 from streamgauge.measures import check_forgettings, describe_measure, find_measures
 from streamgauge.names import require_object
@@ -399,6 +405,15 @@ the measures, or use two_way_t
         """
         return (*self._stream.notes, *self._learner_notes, *self._hints)
 
+    def _describe_untrained(self) -> tuple[str, ...]:
+        """Return which learners had too few rows to be fitted, unless the scheme fits them when training ends."""
+        scheme = self._source.scheme
+        if self._run is None or scheme.trains_first or scheme.training != 0:
+            return ()
+        n_rows = self._run.collector.n_done
+        hints = (describe_untrained(name, spec, n_rows) for name, spec in self.specs.items() if n_rows)
+        return tuple(hint for hint in hints if hint is not None)
+
     def _suggest_chunks(self) -> tuple[str, ...]:
         """Return what chunks would gain for learners that took long; a live stream cannot be read again to time it."""
         spent = {} if self._run is None else self._run.collector.spent
@@ -528,7 +543,7 @@ the measures, or use two_way_t
                         None if part.times is None else dict(zip(part.rows.tolist(), part.times.tolist(), strict=True))
                     )
                     writer.write_batch(self.readings_of(part), part.alarms, part.new_verdicts, self.failures, times)
-            self._hints = self._suggest_chunks()
+            self._hints = (*self._describe_untrained(), *self._suggest_chunks())
             results = self.results(parts)
             if writer is not None:
                 writer.write("end", {"row": results.n_rows, "ended_by": results.description["ended_by"]})

@@ -1,4 +1,4 @@
-"""A hint for learners that are slow row by row: what chunks would gain, as measured."""
+"""Hints after a run: what chunks would gain for a slow learner, and which learners had too few rows to be fitted."""
 
 from dataclasses import replace
 from time import thread_time
@@ -6,10 +6,11 @@ from typing import Any
 
 from streamgauge.learners.adapters.river import River
 from streamgauge.learners.adapters.scikit_learn import ScikitLearn
+from streamgauge.learners.refitted import Refitted
 from streamgauge.protocols import LearnerSpec
 from streamgauge.records import Batch, Schema, Step
 
-__all__ = ["LONG_SECONDS", "ROWS_NEEDED", "can_have_chunks", "suggest_chunks"]
+__all__ = ["LONG_SECONDS", "ROWS_NEEDED", "can_have_chunks", "describe_untrained", "suggest_chunks"]
 
 LONG_SECONDS = 5.0
 """A learner that took longer may get a hint."""
@@ -68,6 +69,30 @@ def suggest_chunks(name: str, spec: LearnerSpec, schema: Schema, rows: Batch, sp
     return (
         f"{name} took {_format_seconds(seconds)} row by row; {kind}(model, chunk_size={CHUNK_SIZE}) would take about "
         f"{gained} and learns each {CHUNK_SIZE} rows at once"
+    )
+
+
+def describe_untrained(name: str, spec: LearnerSpec, n_rows: int) -> str | None:
+    """Return that a learner had too few rows to be fitted, and what to do; None if it had enough.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> describe_untrained("mine", ScikitLearn(GaussianNB(), chunk_size=500), 400)
+    'mine was never fitted and predicted the majority class: it needs 500 learnt rows of 400; set a smaller chunk_size'
+    """
+    if isinstance(spec, ScikitLearn):
+        needed, option = spec.chunk_size, "chunk_size"
+    elif isinstance(spec, Refitted):
+        needed, option = (spec.every, "every") if spec.first is None else (spec.first, "first")
+    else:
+        nested = getattr(spec, "learner", None)
+        return describe_untrained(name, nested, n_rows) if isinstance(nested, ScikitLearn | Refitted) else None
+    if needed is None or n_rows >= needed:
+        return None
+    return (
+        f"{name} was never fitted and predicted the majority class: it needs {needed:,} learnt rows of {n_rows:,}; set "
+        f"a smaller {option}"
     )
 
 

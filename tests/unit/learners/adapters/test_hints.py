@@ -7,13 +7,17 @@ import warnings
 import numpy as np
 import pytest
 from river import linear_model, preprocessing, tree
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
 
 import streamgauge as sg
 from streamgauge.errors import StreamWarning
-from streamgauge.learners import River, ScikitLearn
+from streamgauge.learners import Encoded, Refitted, River, ScikitLearn
 from streamgauge.learners.adapters import hints
 from streamgauge.learners.adapters.hints import can_have_chunks, suggest_chunks
+from streamgauge.schemes import TrainThenTest
 from streamgauge.streams import take
 
 SCHEMA, ROWS = sg.SEA().schema, take(sg.SEA(), 400)
@@ -76,3 +80,25 @@ def test_a_run_warns_once_and_keeps_the_note(monkeypatch, backend):
     assert seconds is not None
     assert 0.3 <= float(seconds[1]) <= 5.0
     assert "notes" not in sg.evaluate(sg.SEA(n_rows=100), sg.NaiveBayes()).description
+
+
+@pytest.mark.parametrize(
+    ("learner", "option"),
+    [
+        (make_pipeline(SimpleImputer(), SGDClassifier()), "chunk_size"),
+        (Encoded(ScikitLearn(SGDClassifier(), chunk_size=900)), "chunk_size"),
+        (Refitted(DecisionTreeClassifier(), every=801), "every"),
+        (Refitted(DecisionTreeClassifier(), every=100, first=900), "first"),
+    ],
+)
+def test_a_learner_with_too_few_rows_for_its_first_fit_is_named(learner, option):
+    with pytest.warns(StreamWarning, match=rf"mine was never fitted .* of 800; set a smaller {option}"):
+        results = sg.evaluate(sg.SEA(n_rows=800), {"mine": learner})
+    assert "never fitted" in results.description["notes"][-1]
+
+
+def test_a_learner_that_was_fitted_or_is_fitted_when_training_ends_gets_no_such_note():
+    learner = make_pipeline(SimpleImputer(), SGDClassifier())
+    fitted = sg.evaluate(sg.SEA(n_rows=800), Refitted(DecisionTreeClassifier(), every=800))
+    trained = sg.evaluate(sg.SEA(n_rows=800), learner, scheme=TrainThenTest(400))
+    assert not [*fitted.description.get("notes", ()), *trained.description.get("notes", ())]
