@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from streamgauge.cli.input_options import add_input_options, open_input
-from streamgauge.cli.output import add_output_options, print_json
+from streamgauge.cli.output import add_output_options, print_json, print_note
 
 __all__ = ["command"]
 
@@ -29,7 +29,12 @@ def command(source: str, output: Path, *, as_json: bool, **options: Any) -> None
     """
     from streamgauge.streams import convert  # noqa: PLC0415
 
-    n_rows = convert(open_input(source, options), output)
+    stream = open_input(source, options)
+    n_rows = convert(stream, output)
+    for note in stream.notes:
+        print_note(f"Note: {note}")
+    if stream.has_times:
+        print_note("Note: the first column, 'time', holds the times of the rows in seconds: read it with --time time")
     if as_json:
         print_json({"output": str(output), "n_rows": n_rows})
     else:

@@ -44,6 +44,16 @@ def test_convert_goes_by_the_name_of_the_output(file, tmp_path):
     assert File(tmp_path / "b.parquet").schema.classes == ("mo", "tu")
 
 
+def test_convert_states_where_the_times_are(tmp_path):
+    path, output = tmp_path / "sent.csv", tmp_path / "written.csv"
+    path.write_text("sent,price,move\n2024-01-01,1,up\n2024-01-02,2,down\n")
+    shown = run("convert", path, output).stderr
+    assert "column 'sent' holds the times of the rows" in shown
+    assert "the first column, 'time', holds the times of the rows in seconds: read it with --time time" in shown
+    assert run("convert", path, output, "--quiet").stderr == ""
+    assert File(output, time="time").schema == File(path).schema
+
+
 def test_shuffle_obeys_its_seed(file, tmp_path):
     run("shuffle", file, tmp_path / "a.csv", "--seed", 3)
     assert json.loads(run("shuffle", file, tmp_path / "b.csv", "--seed", 3, "--json").output)["seed"] == 3
