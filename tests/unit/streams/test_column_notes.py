@@ -4,6 +4,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from streamgauge.errors import StreamgaugeError
 from streamgauge.streams import ArrayStream, File
 
 ROWS = "".join(f"{1 + i % 12}/15/2024 {i};{i % 9},5;{i},25;2024-01-{1 + i % 28:02};{'ny'[i % 2]}\n" for i in range(60))
@@ -50,3 +51,10 @@ def test_no_note_if_the_names_are_declared(tmp_path):
     assert File(path, nominal=declared, header=True).notes == ()
     frame = pl.read_csv(path, separator=";")
     assert ArrayStream.from_frame(frame, target="late", nominal=declared).notes == ()
+
+
+def test_a_time_format_without_its_column_names_the_option(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(TEXT)
+    with pytest.raises(StreamgaugeError, match=r"time_format='ms' needs the column .*: set time \(--time\)"):
+        _ = File(path, time_format="ms").schema

@@ -167,7 +167,7 @@ class Selection:
             msg = f"column {names[time]!r} is named in both time and {option}: the time of the rows is no attribute"
             raise StreamgaugeError(msg)
         if self.time_format is not None and self.time is None and not numeric:
-            msg = f"time_format={self.time_format!r} needs the column that it describes: set time"
+            msg = f"time_format={self.time_format!r} needs the column that it describes: set time (--time)"
             raise StreamgaugeError(msg)
         return [
             by_role[role]
