@@ -204,8 +204,8 @@ def _find_pair(results: RunData, first: str | None, second: str | None) -> PairS
     if first is None and second is None and len(results.pairs) == 1:
         return results.pairs[0]
     if first is None or second is None:
-        pair = f"compare(results, {', '.join(map(repr, names[:2]))})"
-        choice = f"choose two of {', '.join(names)}, as in {pair}, or use streamgauge.significance.compare_all"
+        example = f"compare(results, {', '.join(map(repr, names[:2]))})"
+        choice = f"choose two of {', '.join(names)}, as in {example}, or use streamgauge.significance.compare_all"
         advice = choice if names else "evaluate at least 2 learners in one run"
         msg = f"a comparison needs two learners; {advice}"
         raise StreamgaugeError(msg)
