@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.learners.adapters.chunked import clean_votes, learn_copies
+from streamgauge.learners.adapters.chunked import clean_votes, learn_copies, pad_rows
 from streamgauge.learners.adapters.row_frames import RowFrames, choose_rows, list_nested
 from streamgauge.learners.adapters.saved_states import measure_size, pickle_state, unpickle_state
 from streamgauge.learners.adapters.scikit_learn import copy_estimator, explain_failure
 from streamgauge.learners.plain_loop import pick_winners
 from streamgauge.protocols import LearnerSpec
 from streamgauge.records import Schema
-from streamgauge.records.columns import protect
 
 __all__ = [
     "EstimatorMember",
@@ -305,9 +304,8 @@ def predict_in_blocks(
     """
     votes = np.empty((len(x), n_classes))
     for start in range(0, len(x), size):
-        block = x[start : start + size]
-        full = block if len(block) == size else protect(np.resize(block, (size, x.shape[1])))
-        votes[start : start + size] = predict(full)[: len(block)]
+        part = votes[start : start + size]
+        part[:] = predict(pad_rows(x, start, size))[: len(part)]
     return votes
 
 
