@@ -383,7 +383,8 @@ class Feedback:
         if not self.n_left_out:
             return sentence
         rows = "1 row that was" if self.n_left_out == 1 else f"{self.n_left_out:,} rows that were"
-        return f"{sentence} Left out: {rows} tested before a label could be learnt."
+        remedy = "" if self.n_revealed else " No label arrived: set a shorter delay, or evaluate more rows."
+        return f"{sentence} Left out: {rows} tested before a label could be learnt.{remedy}"
 
 
 @dataclass(frozen=True)

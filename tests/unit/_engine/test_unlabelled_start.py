@@ -73,6 +73,11 @@ def test_a_constant_majority_class_is_no_better_than_the_majority_class(share, s
     assert "Left out: 10,001 rows that were tested before a label could be learnt" in results.feedback.sentence
 
 
+def test_a_delay_beyond_the_end_of_the_stream_is_explained():
+    feedback = evaluate(draw(100, 0.65), Constant(0), labelling=Delayed(1000)).feedback
+    assert feedback.sentence.endswith("learnt. No label arrived: set a shorter delay, or evaluate more rows.")
+
+
 def test_one_label_is_singular():
     feedback = Feedback(997, 1, 1, 1, np.array([1000]))
     assert feedback.sentence.startswith(
