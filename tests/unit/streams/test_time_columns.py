@@ -16,7 +16,7 @@ DIGITS = {"ts": [20240201, 20231205], "a": [1.0, 2.0], "c": ["u", "v"]}
 SECONDS = [1706745600.0, 1701734400.0]  # date -u -d 2024-02-01 +%s
 
 
-def open_as(kind: str, folder: Path, table: dict[str, list[Any]], **options: Any) -> Any:
+def open_as(kind: str, folder: Path, table: dict[str, Any], **options: Any) -> Any:
     """Open a table as a stream of a kind."""
     frame = pd.DataFrame(table)
     if kind == "frame":
@@ -44,7 +44,7 @@ def test_a_format_describes_the_times_of_numeric_attributes(tmp_path, kind, tabl
 
 @KINDS
 def test_the_format_of_the_time_is_not_that_of_other_columns(tmp_path, kind):
-    table = {"sent": ["01/02/2023", "05/12/2023"], "due": ["2024-02-01", "2023-12-05"], "c": ["u", "v"]}
+    table: dict[str, Any] = {"sent": ["01/02/2023", "05/12/2023"], "due": ["2024-02-01", "2023-12-05"], "c": ["u", "v"]}
     stream = open_as(kind, tmp_path, table, time="sent", time_format="%d/%m/%Y", numeric=("due",))
     assert whole(stream).x[:, 0].tolist() == SECONDS
     table = {"sent": ["20230201", "20231205"], "price": [20240201, 7], "c": ["u", "v"]}
@@ -73,6 +73,15 @@ def test_truth_values_are_no_times(tmp_path, kind):
     table = {"a": [1.0, 2.0], "late": [False, True], "c": ["u", "v"]}
     with pytest.raises(StreamgaugeError, match=r"'late'.*(not times|is not ISO 8601)"):
         open_as(kind, tmp_path, table, time="late")
+
+
+@KINDS
+def test_a_unit_for_text_is_refused_with_what_to_do(tmp_path, kind):
+    table = {"t": ["2024-01-01", "2024-01-02"], "a": [1.0, 2.0], "c": ["u", "v"]}
+    with pytest.raises(
+        StreamgaugeError, match=r"'2024-01-01' is not a number.*set another time_format, or none for ISO"
+    ):
+        open_as(kind, tmp_path, table, time="t", time_format="ms")
 
 
 @KINDS
