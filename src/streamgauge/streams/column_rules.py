@@ -108,6 +108,8 @@ def _suggest(name: str, example: str) -> str:
     """Return what else a column of text may hold, and how it would be read."""
     if _DECIMAL_COMMA.fullmatch(example):
         return f"; to be numbers, values such as {example!r} need a decimal point"
+    if _native.is_time(example):
+        return f"; one of the values is no time like {example!r}: time={name!r} (--time {quote(name)}) finds it"
     if _DATE.match(example):
         return f"; time={name!r} (--time {quote(name)}) with time_format (--time-format) reads times"
     return ""

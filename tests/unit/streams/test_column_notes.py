@@ -39,6 +39,16 @@ def test_dates_are_noted_among_very_many_too(tmp_path):
     assert note.endswith("time='at' (--time at) with time_format (--time-format) reads times")
 
 
+@pytest.mark.parametrize("kind", ["file", "polars"])
+def test_the_note_on_times_with_and_without_zones_names_the_option_that_finds_the_odd_one(tmp_path, kind):
+    path = tmp_path / "rows.csv"
+    rows = (f"2024-01-15T00:{i}{'' if i == 30 else 'Z'},{i},{'ny'[i % 2]}\n" for i in range(10, 50))
+    path.write_text("at,size,late\n" + "".join(rows))
+    stream = File(path) if kind == "file" else ArrayStream.from_frame(pl.read_csv(path), target="late")
+    (note,) = stream.notes
+    assert note.endswith("; one of the values is no time like '2024-01-15T00:10Z': time='at' (--time at) finds it")
+
+
 def test_options_of_the_command_line_are_quoted_for_the_shell(notes):
     (service,) = (note for note in notes if note.startswith("column 'Service Day' holds times"))
     assert "numeric=('Service Day',) (--numeric 'Service Day') keeps it" in service
