@@ -77,7 +77,8 @@ class _Lines:
 
 
 def _format(event: Event) -> str:
-    return f"{event.kind}: {event.label}" + (f": {event.text}" if event.text else "")
+    kind = "Note" if event.kind == "noted" else event.kind
+    return f"{kind}: {event.label}" + (f": {event.text}" if event.text else "")
 
 
 def _print_line(console: "Console", line: str) -> None:

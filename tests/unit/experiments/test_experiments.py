@@ -103,7 +103,7 @@ def test_notes_on_a_stream_are_shown_once_without_source_lines(tmp_path, capfd):
     path = written(tmp_path, 'learners = ["NaiveBayes"]\nseeds = [1, 2]\nstreams = { own = { file = "rows.csv" } }\n')
     run(read(path), tmp_path / "found", n_jobs=1, progress=None)
     shown = capfd.readouterr().err
-    assert shown.count("noted: own: column 'memo' is left out") == 1
+    assert shown.count("Note: own: column 'memo' is left out") == 1
     assert "StreamWarning" not in shown
 
 

@@ -66,7 +66,7 @@ def _suggest(learner: object) -> str:
     if near is not None:
         return f"write streamgauge.learners.{near}(...)"
     return (
-        "a learner is one of streamgauge.learners, one of scikit-learn with partial_fit, of River, MOA, Vowpal Wabbit, "
+        "a learner is one of streamgauge.learners, a classifier of scikit-learn, River, MOA, WEKA, Vowpal Wabbit, "
         "stream-learn or PyTorch, or any object with predict and learn"
     )
 
