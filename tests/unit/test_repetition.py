@@ -315,7 +315,9 @@ def test_a_moved_file_is_read_with_the_options_of_the_run(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("c;t;a;b\n" + rows)
     stream = sg.File(path, target="c", time="t", nominal=("b",), delimiter=";")
-    folder = sg.save(sg.evaluate(stream, sg.NaiveBayes(), labelling=sg.labelling.DelayedByTime("2 days")), tmp_path / "run")
+    folder = sg.save(
+        sg.evaluate(stream, sg.NaiveBayes(), labelling=sg.labelling.DelayedByTime("2 days")), tmp_path / "run"
+    )
     path.rename(tmp_path / "moved.csv")
     assert sg.rerun(folder, stream=str(tmp_path / "moved.csv")).same
     assert not sg.rerun(folder, stream=str(tmp_path / "moved.csv"), reading={"drop": ("b",)}).same

@@ -33,10 +33,13 @@ FREE_SAMPLING = 50_000_000
 """Nanoseconds that samples may take, whatever the rest takes."""
 
 SAMPLED_SHARE = 0.05
-"""The largest share of a learner's CPU time that samples may take: a single row costs a model of
-chunks nearly as much as a whole chunk."""
+"""The largest share of a learner's CPU time that samples may take: a single row costs a model of chunks nearly as much
+as a whole chunk."""
 
-_TIMES, _SAMPLING = ("_cpu", "_wall", "_charged", "_ram_hours", "_learning"), ("_n_run", "_next_sample", "_n_samples", "_sampling")
+_TIMES, _SAMPLING = (
+    ("_cpu", "_wall", "_charged", "_ram_hours", "_learning"),
+    ("_n_run", "_next_sample", "_n_samples", "_sampling"),
+)
 _COUNTED = (*_TIMES, *_SAMPLING, "n_predicted", "n_learnt", "n_late")
 
 

@@ -150,7 +150,7 @@ def test_an_empty_field_names_the_option_that_makes_it_missing(tmp_path):
     with pytest.raises(
         StreamgaugeError, match=r"line 3, column 2 .*the field is empty: add '' to missing \(--missing ''\)"
     ):
-        _ = File(path, missing="NA").schema
+        _ = File(path, missing=("NA",)).schema
     assert File(path, missing=("NA", "")).schema.n_attributes == 2
 
 

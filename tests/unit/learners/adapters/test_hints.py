@@ -94,11 +94,11 @@ def test_a_run_warns_once_and_keeps_the_note(monkeypatch, backend):
 def test_a_learner_with_too_few_rows_for_its_first_fit_is_named(learner, option):
     with pytest.warns(StreamWarning, match=rf"mine was never fitted .* of 800; set a smaller {option}"):
         results = sg.evaluate(sg.SEA(n_rows=800), {"mine": learner})
-    assert "never fitted" in results.description["notes"][-1]
+    assert "never fitted" in results.notes[-1]
 
 
 def test_a_learner_that_was_fitted_or_is_fitted_when_training_ends_gets_no_such_note():
     learner = make_pipeline(SimpleImputer(), SGDClassifier())
     fitted = sg.evaluate(sg.SEA(n_rows=800), Refitted(DecisionTreeClassifier(), every=800))
     trained = sg.evaluate(sg.SEA(n_rows=800), learner, scheme=TrainThenTest(400))
-    assert not [*fitted.description.get("notes", ()), *trained.description.get("notes", ())]
+    assert not [*fitted.notes, *trained.notes]
