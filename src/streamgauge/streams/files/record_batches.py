@@ -77,22 +77,30 @@ def _find_field(source: Source, schema: Any, name: str) -> Any:  # noqa: ANN401
 
 
 class _Validator:
-    """Makes record batches safe to compute with: the values of a column are checked in the first pass over all rows."""
+    """Makes record batches safe to compute with.
 
-    def __init__(self) -> None:
+    The values of a column are checked in the first pass over all rows. Later passes only check that the file has not
+    changed since, after each record batch was read.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
         self._checked: set[str] = set()
 
     def check(self, part: Any, schema: Any) -> Any:  # noqa: ANN401
         """Return a record batch that has been checked, or raise."""
         part.validate()
-        part.select([name for name in schema.names if name not in self._checked]).validate(full=True)
+        unchecked = [name for name in schema.names if name not in self._checked]
+        part.select(unchecked).validate(full=True)
+        if len(unchecked) < len(schema.names):
+            self._source.check_unchanged()
         if part.schema.types != schema.types:
             msg = "a record batch has other types than the file"
             raise ValueError(msg)
         return part
 
     def note_checked(self, columns: Iterable[str]) -> None:
-        """Note that all rows of some columns have been checked, in a file that has not changed since."""
+        """Note that all rows of some columns have been checked."""
         self._checked |= set(columns)
 
 
@@ -104,7 +112,7 @@ def _check_length(row: int, n_rows: int) -> None:
 
 class _Parquet:
     def __init__(self, source: Source) -> None:
-        self._source, self._validator = source, _Validator()
+        self._source, self._validator = source, _Validator(source)
         with self._open() as file:
             self.schema = file.schema_arrow
             self.n_rows: int = file.metadata.num_rows
@@ -137,7 +145,7 @@ class _Parquet:
 
 class _Arrow:
     def __init__(self, source: Source) -> None:
-        self._source, self._validator = source, _Validator()
+        self._source, self._validator = source, _Validator(source)
         with self._open() as reader:
             self.schema = reader.schema
         # one column is enough to count the rows; an Arrow file then skips the others
