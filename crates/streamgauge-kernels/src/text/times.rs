@@ -428,14 +428,13 @@ fn guess_clock(text: &str) -> String {
 /// Parses a number of units since 1970.
 #[inline(always)]
 fn parse_units(text: &str, units: i64) -> Result<Time, String> {
-    let seconds = match text.parse::<i64>() {
-        Ok(number) => (number / units) as f64 + (number % units) as f64 / units as f64,
-        Err(_) => {
-            let number = parse_number(text).map_err(|reason| {
-                format!("{reason}, which this time_format needs: set another time_format, or none for ISO 8601")
-            })?;
-            number / units as f64
-        }
+    let seconds = if let Ok(number) = text.parse::<i64>() {
+        (number / units) as f64 + (number % units) as f64 / units as f64
+    } else {
+        let number = parse_number(text).map_err(|reason| {
+            format!("{reason}, which this time_format needs: set another time_format, or none for ISO 8601")
+        })?;
+        number / units as f64
     };
     Ok(Time { seconds, kind: TimeKind::Number })
 }
