@@ -28,6 +28,7 @@ from streamgauge.records import Schema
 __all__ = [
     "Run",
     "Speed",
+    "build_class_path",
     "explain_missing",
     "explain_missing_jdk",
     "explain_missing_weka",
@@ -330,6 +331,12 @@ def find_jar() -> Path:
             raise MoaError(msg)
         return Path(setting).resolve()
     return _find_or_fetch(COORDINATES, "moa.jar")
+
+
+def build_class_path() -> str:
+    """Return MOA's jar and, where they can be found, those of WEKA: a process starts only one Java virtual machine."""
+    weka = () if explain_missing_weka() else find_weka_jars()
+    return os.pathsep.join(map(str, (find_jar(), *weka)))
 
 
 @cache

@@ -50,7 +50,7 @@ def test_an_example_runs(path, capsys, monkeypatch):
     if library == "jpype":
         if moa.explain_missing() is not None:
             pytest.skip(str(moa.explain_missing()))
-        monkeypatch.setenv("STREAMGAUGE_MOA_JAR", str(moa.find_jar()))
+        monkeypatch.setenv("STREAMGAUGE_MOA_JAR", moa.build_class_path())
     runpy.run_path(str(path), run_name="__main__")
     for line in capsys.readouterr().out.splitlines():
         assert 0.5 < float(line.rpartition(": ")[2]) <= 1.0

@@ -410,7 +410,8 @@ def find_last_training_row(scheme: SchemeBase, schema: Schema) -> int | None:
 
     Examples
     --------
-    >>> from streamgauge import SEA, Chunks, Prequential, TrainThenTest
+    >>> from streamgauge import SEA, Prequential
+    >>> from streamgauge.schemes import Chunks, TrainThenTest
     >>> [find_last_training_row(scheme, SEA().schema) for scheme in (TrainThenTest(150), Prequential())]
     [149, None]
     >>> find_last_training_row(Chunks(100, TrainThenTest(150)), SEA().schema)

@@ -130,7 +130,7 @@ def test_the_whole_stream_equals_one_call_over_all_predictions(tmp_path: Any) ->
     )
     table = pq.read_table(path).to_pydict()
     negative, positive = stream.schema.classes
-    votes = np.column_stack([table[f"vote {name}"] for name in (negative, positive)])
+    votes = np.column_stack([table[f"vote.{name}"] for name in (negative, positive)])
     total = votes.sum(axis=1)
     shares = np.where(total > 0.0, votes[:, 1] / np.where(total > 0.0, total, 1.0), 0.5)
     expected = metrics.roc_auc_score(np.array(table["true"]) == positive, shares)

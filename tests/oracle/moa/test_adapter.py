@@ -24,7 +24,7 @@ def _jar(monkeypatch):
     reason = moa.explain_missing()
     if reason is not None:
         pytest.skip(reason)
-    monkeypatch.setenv("STREAMGAUGE_MOA_JAR", str(moa.find_jar()))
+    monkeypatch.setenv("STREAMGAUGE_MOA_JAR", moa.build_class_path())
 
 
 @pytest.mark.parametrize("learner", ["trees.HoeffdingTree -g 50", "bayes.NaiveBayes"])
@@ -87,7 +87,8 @@ def test_what_is_no_learner_is_refused(learner, complaint):
 
 
 @pytest.mark.parametrize("learner", ["weka.classifiers.bayes.NaiveBayesUpdateable", "weka.classifiers.trees.J48"])
-def test_the_jar_of_weka_is_asked_for(learner):
+def test_the_jar_of_weka_is_asked_for(learner, monkeypatch):
+    monkeypatch.setenv("STREAMGAUGE_MOA_JAR", str(moa.find_jar()))
     with zipfile.ZipFile(moa.find_jar()) as jar:
         if "weka/classifiers/trees/J48.class" in jar.namelist():
             pytest.skip("this jar of MOA contains WEKA")

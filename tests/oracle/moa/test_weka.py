@@ -1,6 +1,5 @@
 """WEKA's static classifiers, fitted on all training rows, beside WEKA's own command line in a machine of its own."""
 
-import os
 from dataclasses import replace
 from typing import Any
 
@@ -28,8 +27,7 @@ def _jars(monkeypatch, tmp_path):
     reason = moa.explain_missing_weka()
     if reason is not None:
         pytest.skip(reason)
-    jars = (moa.find_jar(), *moa.find_weka_jars())
-    monkeypatch.setenv("STREAMGAUGE_MOA_JAR", os.pathsep.join(map(str, jars)))
+    monkeypatch.setenv("STREAMGAUGE_MOA_JAR", moa.build_class_path())
     monkeypatch.setenv("WEKA_HOME", str(tmp_path))
 
 
