@@ -4,6 +4,7 @@ Options have stream-learn's names. Where its code differs from the papers, ours 
 "Differences". Random numbers are seeded from NumPy's global state at the first chunk, as `np.random.seed` sets it.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -39,7 +40,7 @@ __all__ = [
 ]
 
 
-class StreamingEnsemble(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class StreamingEnsemble(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """The base class of the ensembles: a classifier that learns a chunk at each `partial_fit`.
 
     Unlike in stream-learn, no label is overwritten in a chunk that lacks a class.
@@ -53,16 +54,16 @@ class StreamingEnsemble(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> StreamingEnsemble(None).n_estimators
-    10
+    >>> isinstance(SEA(None), StreamingEnsemble), SEA(None).n_estimators
+    (True, 10)
     """
 
     def __init__(self, base_estimator: Any = None, n_estimators: int = 10) -> None:
         self.base_estimator, self.n_estimators = base_estimator, n_estimators
 
+    @abstractmethod
     def make_model(self, schema: Schema, seed: int) -> ChunkModel:
         """Return the untrained model that learns the chunks."""
-        raise NotImplementedError
 
     def fit(self, X: Any, y: Any) -> "StreamingEnsemble":
         """Forget everything, and learn a chunk."""

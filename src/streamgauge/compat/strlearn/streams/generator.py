@@ -1,5 +1,6 @@
 """stream-learn's generator of classification problems with drifts, imbalance and noise."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -27,9 +28,9 @@ class GeneratedStream(PositionedStream):
     X: NDArray[np.float64]
     y: NDArray[np.int64]
 
+    @abstractmethod
     def make_rows(self) -> Chunk:
         """Return all rows and their labels."""
-        raise NotImplementedError
 
     def read_rows(self, start: int, stop: int) -> Chunk:
         """Return the rows from one position to another."""

@@ -1,5 +1,6 @@
 """stream-learn's parsers of ARFF, CSV and npy files."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -33,9 +34,9 @@ class _Parser(PositionedStream):
             msg = f"{path} has {n_rows} rows, too few for {wanted}; set n_chunks, or chunk_size and n_chunks"
             raise StreamgaugeError(msg)
 
+    @abstractmethod
     def _load(self) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Return the attributes and the labels of all rows, and set `classes_`."""
-        raise NotImplementedError
 
     def read_rows(self, start: int, stop: int) -> Chunk:
         """Return the rows from one position to another."""
