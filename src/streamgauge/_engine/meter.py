@@ -36,11 +36,12 @@ SAMPLED_SHARE = 0.05
 """The largest share of a learner's CPU time that samples may take: a single row costs a model of chunks nearly as much
 as a whole chunk."""
 
-_TIMES, _SAMPLING = (
-    ("_cpu", "_wall", "_charged", "_ram_hours", "_learning"),
-    ("_n_run", "_next_sample", "_n_samples", "_sampling"),
+_COUNTED = (
+    *("_cpu", "_wall", "_charged", "_ram_hours", "_learning"),
+    *("_n_run", "_next_sample", "_n_samples", "_sampling"),
+    *("n_predicted", "n_learnt", "n_late"),
 )
-_COUNTED = (*_TIMES, *_SAMPLING, "n_predicted", "n_learnt", "n_late")
+"""The counts of a meter that a checkpoint keeps."""
 
 
 @runtime_checkable
