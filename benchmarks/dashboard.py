@@ -200,7 +200,7 @@ class LiveRun:
             interval=(difference - width, difference + width),
             rope=0.01,
             alpha=0.05,
-            n_pairs=45,
+            n_claims=45,
             null="equal",
             test="two_way_sequence",
         )

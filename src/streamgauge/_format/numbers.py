@@ -6,6 +6,7 @@ __all__ = [
     "MISSING",
     "RATE",
     "format_difference",
+    "format_margin",
     "format_p_value",
     "format_ratio",
     "format_spread",
@@ -82,6 +83,19 @@ def to_difference_unit(unit: str, *, short: bool = False) -> str:
     if unit != RATE:
         return unit
     return "pp" if short else "percentage points"
+
+
+def format_margin(margin: float, unit: str = RATE) -> str:
+    """Return a margin with its unit; that of rates is in percentage points.
+
+    Examples
+    --------
+    >>> format_margin(0.01), format_margin(0.005), format_margin(0.02, "nats")
+    ('1 percentage point', '0.5 percentage points', '0.02 nats')
+    """
+    if unit != RATE:
+        return f"{margin:g} {unit}".rstrip()
+    return f"{100 * margin:g} percentage point{'' if 100 * margin == 1 else 's'}"
 
 
 def format_p_value(p_value: float) -> str:

@@ -104,7 +104,7 @@ class Confusions:
 
 @dataclass(frozen=True)
 class Differences:
-    """The difference of the accuracies of each pair of learners along a run, with its confidence sequence.
+    """The differences of pairs of learners in one or more measures along a run, with their confidence sequences.
 
     At most some hundred readings are kept, evenly spaced, and the last.
 
@@ -113,14 +113,16 @@ class Differences:
     rows
         The reading rows, int64 [k], ascending.
     pairs
-        The names of the two learners of each pair.
+        The names of the two learners of each column; a pair has a column for each measure.
     values
-        The difference, and the ends of the interval that holds at all rows at once: float64 [k, pairs, 3]; NaN if the
-        test has no interval.
+        The difference, and the ends of the interval that holds at all rows at once: float64 [k, columns, 3]; NaN if
+        there is no interval.
     alpha
         The probability that any of the intervals is ever wrong.
     test
         The test of the intervals.
+    measures
+        The measure of each column; empty if all are of the accuracy.
 
     Examples
     --------
@@ -135,13 +137,24 @@ class Differences:
     values: NDArray[np.float64]
     alpha: float
     test: str
+    measures: tuple[str, ...] = ()
 
-    def between(self, first: str, second: str) -> NDArray[np.float64]:
-        """Return the difference of two learners and the ends of its interval at each reading, float64 [k, 3]."""
-        if (first, second) in self.pairs:
-            return self.values[:, self.pairs.index((first, second))]
-        if (second, first) in self.pairs:
-            reversed_values: NDArray[np.float64] = -self.values[:, self.pairs.index((second, first))][:, [0, 2, 1]]
-            return reversed_values
-        msg = f"{first} and {second} were not compared in this run"
+    @property
+    def columns(self) -> tuple[tuple[str, str, str], ...]:
+        """The two learners and the measure of each column."""
+        measures = self.measures or ("accuracy",) * len(self.pairs)
+        return tuple((*pair, measure) for pair, measure in zip(self.pairs, measures, strict=True))
+
+    def between(self, first: str, second: str, measure: str | None = None) -> NDArray[np.float64]:
+        """Return the difference of two learners and the ends of its interval at each reading, float64 [k, 3].
+
+        `measure` is the first one that was compared, unless it is named.
+        """
+        columns = self.columns
+        wanted = columns[0][2] if measure is None and columns else measure
+        for column, turn in (((first, second, wanted), 1), ((second, first, wanted), -1)):
+            if column in columns:
+                values = self.values[:, columns.index(column)]
+                return values if turn == 1 else -values[:, [0, 2, 1]]
+        msg = f"{first} and {second} were not compared in {wanted} in this run"
         raise StreamgaugeError(msg)

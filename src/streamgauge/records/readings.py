@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._format.numbers import RATE, format_margin, format_value
 from streamgauge.records.columns import protect, protect_fields
 
 __all__ = [
@@ -14,6 +15,8 @@ __all__ = [
     "EarlierVerdict",
     "Failure",
     "Feedback",
+    "ModelOutcome",
+    "ModelVerdict",
     "Outcome",
     "PairSums",
     "Reading",
@@ -24,6 +27,9 @@ __all__ = [
 
 Outcome = Literal["first", "second", "equivalent", "undecided"]
 """What is known of two learners: which one is better, that they are equivalent, or nothing yet."""
+
+ModelOutcome = Literal["kept", "broken", "undecided"]
+"""What is known of one learner and a requirement: that it keeps it, that it breaks it, or nothing yet."""
 
 
 class _Numbers:
@@ -227,7 +233,7 @@ class EarlierVerdict:
     Parameters
     ----------
     outcome
-        ``first``, ``second`` or ``equivalent``.
+        ``first``, ``second`` or ``equivalent``; of one learner ``kept`` or ``broken``.
     since
         The row at which it was reached.
     until
@@ -239,14 +245,14 @@ class EarlierVerdict:
     9000
     """
 
-    outcome: Outcome
+    outcome: Outcome | ModelOutcome
     since: int
     until: int
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known of two learners now, valid at any number of interim analyses.
+    """What is known of two learners now in one measure, valid at any number of interim analyses.
 
     A verdict is about the rows so far, and it lasts as long as the current interval supports it. One that no longer
     holds is `earlier`; the pair is then undecided, unless another verdict has taken its place.
@@ -260,32 +266,38 @@ class Verdict:
     row
         The row at which it was reached; None while undecided.
     difference
-        The current difference of the accuracies, first minus second.
+        The current difference of the measure, first minus second; NaN while it is undefined.
     interval
-        The current interval of the true difference; None if the test has none.
+        The current interval of the true difference; None if the test has none, or none yet.
     rope
-        The margin: differences up to this do not matter.
+        The margin in the unit of the measure: differences up to this do not matter.
     alpha
         The probability that any verdict of the run is ever wrong.
-    n_pairs
-        The number of pairs that share this alpha.
+    n_claims
+        The number of claims that share this alpha: pairs times measures.
     null
         What the difference is about, in words: algorithms, trained models, or typical seeds.
     test
-        ``two_way_sequence``, ``empirical_bernstein`` or ``group_sequential``.
+        ``two_way_sequence``, ``block_sequence``, ``empirical_bernstein`` or ``group_sequential``.
     earlier
         The last verdict that no longer holds; None if there was none.
+    measure, unit, greater_is_better
+        What was compared, its unit, and whether a greater value is better.
+    note
+        Why there is no verdict yet, or what to keep in mind; empty if nothing.
+    rows_left
+        About how many more rows a verdict needs, if the difference stays as it is; None if unknown or decided.
 
     Examples
     --------
     >>> facts = (0.031, (0.012, 0.05), 0.01, 0.05, 1, "equal on average", "two_way_sequence")
     >>> known = Verdict("tree", "bayes", "first", 4000, *facts)
     >>> print(known)
-    tree is better than bayes, known since row 4,000
+    tree is better than bayes in accuracy, known since row 4,000
     >>> known.better
     'tree'
     >>> print(Verdict("tree", "bayes", "undecided", None, *facts, EarlierVerdict("second", 4000, 9000)))
-    tree and bayes: undecided now; bayes was known to be better from row 4,000 to row 9,000, no longer so
+    tree and bayes: undecided now in accuracy; bayes was known to be better from row 4,000 to row 9,000, no longer so
     """
 
     first: str
@@ -296,10 +308,15 @@ class Verdict:
     interval: tuple[float, float] | None
     rope: float
     alpha: float
-    n_pairs: int
+    n_claims: int
     null: str
     test: str
     earlier: EarlierVerdict | None = None
+    measure: str = "accuracy"
+    unit: str = RATE
+    greater_is_better: bool = True
+    note: str = ""
+    rows_left: int | None = None
 
     @property
     def better(self) -> str | None:
@@ -307,14 +324,16 @@ class Verdict:
         return {"first": self.first, "second": self.second}.get(self.outcome)
 
     def __str__(self) -> str:
-        both, margin = f"{self.first} and {self.second}", _count_points(self.rope)
+        both, what = f"{self.first} and {self.second}", f"in {self.measure}"
         if self.row is None:
-            return f"{both}: undecided yet" if self.earlier is None else f"{both}: undecided now; {self._past}"
+            if self.earlier is not None:
+                return f"{both}: undecided now {what}; {self._past}"
+            return f"{both}: undecided yet {what}" + (f" ({self.note})" if self.note else "")
         since = f"known since row {self.row:,}" + (f"; {self._past}" if self.earlier is not None else "")
         if self.outcome == "equivalent":
-            return f"{both} are equivalent within {margin}, {since}"
+            return f"{both} are equivalent {what} within {format_margin(self.rope, self.unit)}, {since}"
         worse = self.second if self.outcome == "first" else self.first
-        return f"{self.better} is better than {worse}, {since}"
+        return f"{self.better} is better than {worse} {what}, {since}"
 
     @property
     def _past(self) -> str:
@@ -329,9 +348,85 @@ class Verdict:
         return f"{what} {rows}, no longer so"
 
 
-def _count_points(margin: float) -> str:
-    """Return a margin in percentage points."""
-    return f"{100 * margin:g} percentage point{'' if 100 * margin == 1 else 's'}"
+@dataclass(frozen=True)
+class ModelVerdict:
+    """What is known now of one learner and a requirement, such as a budget for its error.
+
+    Like a `Verdict` it is valid at any number of interim analyses and lasts as long as the current interval supports
+    it.
+
+    Parameters
+    ----------
+    learner
+        The name of the learner.
+    requirement
+        The requirement as it was written, such as ``error<0.05``.
+    outcome
+        What holds now: ``kept``, ``broken`` or ``undecided``.
+    row
+        The row at which it was reached; None while undecided.
+    since
+        The first of the rows that `value` and `interval` are about: 0 for all rows so far.
+    value
+        The measure over these rows; NaN while it is undefined.
+    interval
+        The interval of its true value; None if there is none yet.
+    limit
+        The value that the measure must not cross.
+    alpha, n_claims
+        The probability that any verdict on single learners is ever wrong, and the number of claims that share it.
+    test
+        ``empirical_bernstein``, ``block_sequence`` or ``prediction_powered``.
+    measure, unit, greater_is_better
+        What is measured, its unit, and whether a greater value is better.
+    earlier
+        The last verdict that no longer holds; None if there was none.
+    note
+        Why there is no verdict yet, or what to keep in mind; empty if nothing.
+
+    Examples
+    --------
+    >>> facts = (0.081, (0.062, 0.1), 0.05, 0.05, 1, "empirical_bernstein", "error", "rate", False)
+    >>> print(ModelVerdict("tree", "error<0.05", "broken", 9000, 8000, *facts))
+    tree breaks error<0.05: its error since row 8,000 is 8.10%, at least 6.20%; known since row 9,000
+    """
+
+    learner: str
+    requirement: str
+    outcome: ModelOutcome
+    row: int | None
+    since: int
+    value: float
+    interval: tuple[float, float] | None
+    limit: float
+    alpha: float
+    n_claims: int
+    test: str
+    measure: str
+    unit: str = RATE
+    greater_is_better: bool = True
+    earlier: EarlierVerdict | None = None
+    note: str = ""
+
+    def __str__(self) -> str:
+        what = f"its {self.measure}" + (f" since row {self.since:,}" if self.since else "")
+        value = self._format(self.value)
+        if self.row is None or self.interval is None:
+            text = f"{self.learner} and {self.requirement}: undecided {'yet' if self.earlier is None else 'now'}"
+            text += f"; {what} is {value}" if np.isfinite(self.value) else ""
+            text += f" ({self.note})" if self.note else ""
+        else:
+            verb = "keeps" if self.outcome == "kept" else "breaks"
+            at_least = (self.outcome == "kept") == self.greater_is_better
+            bound = f"{'at least' if at_least else 'at most'} {self._format(self.interval[0 if at_least else 1])}"
+            text = f"{self.learner} {verb} {self.requirement}: {what} is {value}, {bound}; known since row {self.row:,}"
+        if self.earlier is None:
+            return text
+        verb = "kept" if self.earlier.outcome == "kept" else "broken"
+        return f"{text}; before, it was {verb} from row {self.earlier.since:,} to row {self.earlier.until:,}"
+
+    def _format(self, value: float) -> str:
+        return format_value(value, self.unit) + ("%" if self.unit == RATE else f" {self.unit}".rstrip())
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from streamgauge._format.times import increases
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.records.blocks import BlockTallies
 from streamgauge.records.history import Confusions, Differences, LabelCounts
-from streamgauge.records.readings import Alarm, Failure, Feedback, PairSums, Reading, Resources, Verdict
+from streamgauge.records.readings import Alarm, Failure, Feedback, ModelVerdict, PairSums, Reading, Resources, Verdict
 from streamgauge.records.rows import Drift
 
 __all__ = [
@@ -91,7 +91,9 @@ class RunData:
     alarms
         The alarms of detectors on the errors, in the order of the rows.
     verdicts
-        What is known of each pair of learners at the end, and since which row.
+        What is known of each pair of learners at the end, in each compared measure, and since which row.
+    model_verdicts
+        What is known of each learner and requirement at the end, and since which row.
     labels
         Classes and labels along the run; None if the data come from elsewhere.
     confusions
@@ -130,6 +132,7 @@ class RunData:
     failures: tuple[Failure, ...] = ()
     alarms: tuple[Alarm, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
+    model_verdicts: tuple[ModelVerdict, ...] = ()
     labels: LabelCounts | None = None
     confusions: Confusions | None = None
     differences: Differences | None = None

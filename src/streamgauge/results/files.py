@@ -10,6 +10,7 @@ arrived.
 """
 
 import json
+import math
 import os
 import platform
 import shutil
@@ -34,6 +35,7 @@ from streamgauge.records import (
     Failure,
     Feedback,
     LabelCounts,
+    ModelVerdict,
     PairSums,
     Resources,
     Verdict,
@@ -85,7 +87,8 @@ def build_manifest(results: Results) -> dict[str, Any]:
         "description": results.description,
         "alarms": [asdict(alarm) for alarm in results.alarms],
         "pairs": [_to_json(asdict(pair)) for pair in results.pairs],
-        "verdicts": [asdict(verdict) for verdict in results.verdicts],
+        "verdicts": [_to_json(asdict(verdict)) for verdict in results.verdicts],
+        "model_verdicts": [_to_json(asdict(verdict)) for verdict in results.model_verdicts],
         "failures": [asdict(failure) for failure in results.failures],
         "classes": None if results.classes is None else list(results.classes),
         "differences": _describe_differences(results.differences),
@@ -100,7 +103,8 @@ def build_manifest(results: Results) -> dict[str, Any]:
 def _describe_differences(differences: Differences | None) -> dict[str, Any] | None:
     if differences is None:
         return None
-    return {"pairs": list(differences.pairs), "alpha": differences.alpha, "test": differences.test}
+    facts = {"pairs": list(differences.pairs), "alpha": differences.alpha, "test": differences.test}
+    return {**facts, "measures": [column[2] for column in differences.columns]}
 
 
 def _summarise_resources(resources: Resources | None) -> dict[str, Any] | None:
@@ -117,7 +121,9 @@ def _summarise_resources(resources: Resources | None) -> dict[str, Any] | None:
 def _to_json(facts: dict[str, Any]) -> dict[str, Any]:
     """Return facts with arrays as lists; NaN, which JSON lacks, becomes null."""
     return {
-        name: np.where(np.isnan(value), None, value).tolist() if isinstance(value, np.ndarray) else value  # type: ignore[call-overload]
+        name: np.where(np.isnan(value), None, value).tolist()  # type: ignore[call-overload]
+        if isinstance(value, np.ndarray)
+        else (None if isinstance(value, float) and math.isnan(value) else value)
         for name, value in facts.items()
     }
 
@@ -251,7 +257,8 @@ def _read_results(folder: Path, manifest: dict[str, Any]) -> Results:
         resources=_read_resources(folder, manifest.get("resources"), shape[1:3]),
         failures=tuple(Failure(**failure) for failure in manifest.get("failures", ())),
         alarms=tuple(Alarm(**alarm) for alarm in manifest.get("alarms", ())),
-        verdicts=tuple(_parse_verdict(verdict) for verdict in manifest.get("verdicts", ())),
+        verdicts=tuple(Verdict(**_parse_verdict(verdict)) for verdict in manifest.get("verdicts", ())),
+        model_verdicts=tuple(ModelVerdict(**_parse_verdict(v)) for v in manifest.get("model_verdicts", ())),
         labels=_read_labels(folder, classes),
         confusions=_read_confusions(folder, classes, shape),
         differences=_read_differences(folder, manifest.get("differences")),
@@ -336,7 +343,12 @@ def _read_differences(folder: Path, facts: dict[str, Any] | None) -> Differences
         -1, len(pairs), len(DIFFERENCE_COLUMNS)
     )
     return Differences(
-        rows=table["row"][:: len(pairs)], pairs=pairs, values=values, alpha=facts["alpha"], test=facts["test"]
+        rows=table["row"][:: len(pairs)],
+        pairs=pairs,
+        values=values,
+        alpha=facts["alpha"],
+        test=facts["test"],
+        measures=tuple(facts["measures"]),
     )
 
 
@@ -406,10 +418,11 @@ def _parse_pair(facts: dict[str, Any]) -> PairSums:
     return PairSums(**columns)
 
 
-def _parse_verdict(facts: dict[str, Any]) -> Verdict:
+def _parse_verdict(facts: dict[str, Any]) -> dict[str, Any]:
     interval, earlier = facts["interval"], facts.get("earlier")
     parsed = {
         "interval": None if interval is None else tuple(interval),
         "earlier": None if earlier is None else EarlierVerdict(**earlier),
     }
-    return Verdict(**{**facts, **parsed})
+    unknown = {name: math.nan for name in ("difference", "value") if facts.get(name, 0.0) is None}
+    return {**facts, **parsed, **unknown}

@@ -166,10 +166,11 @@ def tabulate_differences(differences: Differences) -> Any:  # noqa: ANN401
     >>> from streamgauge import SEA, MajorityClass, NoChange, evaluate
     >>> results = evaluate(SEA(n_rows=100), [NoChange(), MajorityClass()], every=50)
     >>> tabulate_differences(results.differences).column_names
-    ['row', 'first', 'second', 'difference', 'low', 'high']
+    ['row', 'first', 'second', 'measure', 'difference', 'low', 'high']
     """
     n_rows, n_pairs = differences.values.shape[:2]
-    pairs = dict(zip(("first", "second"), np.tile(np.array(differences.pairs, dtype=object).T, n_rows), strict=True))
+    columns = np.tile(np.array(differences.columns, dtype=object).T, n_rows)
+    pairs = dict(zip(("first", "second", "measure"), columns, strict=True))
     values = {name: differences.values[:, :, index].reshape(-1) for index, name in enumerate(DIFFERENCE_COLUMNS)}
     return pa.table({"row": np.repeat(differences.rows, n_pairs), **pairs, **values})
 

@@ -422,7 +422,7 @@ class Monitor:
                 interval=interval,
                 rope=self.live_test.rope,
                 alpha=self.live_test.alpha,
-                n_pairs=self.n_pairs if self.live_test.shared else 1,
+                n_claims=self.n_pairs if self.live_test.shared else 1,
                 null=NULLS[test],
                 test=test,
                 earlier=earlier,

@@ -99,7 +99,7 @@ def test_the_verdict_comes_at_the_first_reading_whose_interval_tells() -> None:
         assert (verdict.row, verdict.outcome) == reached
         assert verdict.interval == pytest.approx(slow_interval(d, 0.05 / 3, 3000), rel=1e-9)
         assert verdict.difference == pytest.approx(d.mean(), rel=1e-12)
-        assert (verdict.alpha, verdict.n_pairs, verdict.test) == (0.05, 3, "two_way_sequence")
+        assert (verdict.alpha, verdict.n_claims, verdict.test) == (0.05, 3, "two_way_sequence")
 
 
 def test_pairs_share_alpha_unless_each_is_to_have_its_own() -> None:
@@ -274,7 +274,7 @@ def test_a_learner_that_failed_is_in_no_verdict() -> None:
     with pytest.warns(FailureWarning):
         results = sg.evaluate(sg.SEA(n_rows=600), {**LEARNERS, "breaks": Breaks()}, every=100)
     assert {name for v in results.verdicts for name in (v.first, v.second)} == set(LEARNERS)
-    assert {v.n_pairs for v in results.verdicts} == {6}
+    assert {v.n_claims for v in results.verdicts} == {6}
 
 
 def evaluated() -> Results:
