@@ -18,17 +18,29 @@ from streamgauge._format.numbers import (
     to_difference_unit,
 )
 from streamgauge._format.text import count, describe_forgetting, make_printable
-from streamgauge.records import Resources, RunData, Verdict
+from streamgauge.records import ModelVerdict, Resources, RunData, Verdict
 from streamgauge.reports.alarms import build_score_table, score_alarms_by_name
 from streamgauge.reports.costs import format_costs, list_cost_columns
 from streamgauge.reports.findings import describe_abstentions, format_interval, format_such_streams, group_by_pair
 from streamgauge.reports.series import Series, list_series
+from streamgauge.reports.verdicts import COMPARISONS_TITLE, group_verdicts
 from streamgauge.significance import Comparison
+from streamgauge.significance.verdict_terms import describe_verdicts
 
-__all__ = ["build_costs_table", "build_pairs_table", "build_results_table", "build_summary", "list_live_verdicts"]
+__all__ = [
+    "build_costs_table",
+    "build_pairs_table",
+    "build_results_table",
+    "build_summary",
+    "list_live_verdicts",
+    "list_model_verdicts",
+]
 
 MAX_UNDECIDED = 3
-"""The number of undecided pairs that are listed."""
+"""The number of undecided pairs that are listed for each measure."""
+
+MODEL_SIGNS = {"kept": ("✓", "green"), "broken": ("✗", "red"), "undecided": ("•", "")}
+"""The sign and the colour of each outcome of a verdict on one model."""
 
 
 def build_summary(results: RunData, comparisons: Sequence[Comparison] = ()) -> RenderableType:
@@ -58,10 +70,15 @@ def build_summary(results: RunData, comparisons: Sequence[Comparison] = ()) -> R
     if results.resources is not None:
         parts.append(build_costs_table(results.resources, results.learners))
     if comparisons:
-        parts.append(build_pairs_table(comparisons))
-        parts.append(_list_verdicts(comparisons))
+        parts += [
+            Text(f"{COMPARISONS_TITLE} (tests that are valid once, after the last row)", "bold"),
+            build_pairs_table(comparisons),
+            _list_sentences(comparisons),
+        ]
     if results.verdicts:
         parts.append(list_live_verdicts(results.verdicts))
+    if results.model_verdicts:
+        parts.append(list_model_verdicts(results.model_verdicts))
     return Group(*parts)
 
 
@@ -141,35 +158,51 @@ def build_pairs_table(comparisons: Sequence[Comparison]) -> Table:
 
 
 def list_live_verdicts(verdicts: Sequence[Verdict]) -> RenderableType:
-    """Return the live verdict on each pair and the row of its decision, undecided pairs last.
+    """Return what holds now of each pair in each measure, undecided pairs last, and what all verdicts have in common.
 
     Examples
     --------
     >>> from rich.console import Console
-    >>> known = Verdict("a", "b", "first", 4000, 0.03, (0.01, 0.05), 0.01, 0.05, 1, "equal", "two_way_sequence")
-    >>> Console(width=99).print(list_live_verdicts([known]))
-    Live verdicts on accuracy (anytime-valid at 95%, differences up to 1 pp are ignored)
-    • a is better than b, known since row 4,000; at the end a is ahead by 3.00 pp [+1.00, +5.00]
+    >>> known = Verdict("a", "b", "first", 4000, 0.03, (0.01, 0.05), 0.01, 0.05, 1, "equal", "empirical_bernstein")
+    >>> Console(width=99).print(list_live_verdicts([known]))  # doctest: +NORMALIZE_WHITESPACE
+    Live verdicts on accuracy (anytime-valid at 95%, margin 1 pp)
+    • a is better than b in accuracy, known since row 4,000; now a is ahead by 3.00 pp [+1.00, +5.00]
+    A verdict holds for the rows so far, at any number of looks; the probability that it is ever wrong
+    is at most 5%. Null hypothesis: equal. Differences up to the margin do not matter.
     """
-    first = verdicts[0]
-    confidence, rope = f"{100 * (1 - first.alpha):g}%", f"{100 * first.rope:g} pp"
-    heading = f"Live verdicts on accuracy (anytime-valid at {confidence}, differences up to {rope} are ignored)"
+    parts: list[RenderableType] = []
+    for group in group_verdicts(verdicts):
+        rows = Table.grid(padding=(0, 1))
+        for line in group.lines[: group.n_decided + MAX_UNDECIDED]:
+            rows.add_row("•", Text(make_printable(f"{line.sentence}; {line.state}")))
+        if (n_more := len(group.lines) - group.n_decided - MAX_UNDECIDED) > 0:
+            rows.add_row("•", Text(f"{count(n_more, 'more pair')} undecided"))
+        parts += [Text(make_printable(group.heading), "bold"), rows]
+    return Group(*parts, Text(make_printable(" ".join(describe_verdicts(verdicts).terms)), "dim"))
+
+
+def list_model_verdicts(verdicts: Sequence[ModelVerdict]) -> RenderableType:
+    """Return what holds now of each learner and requirement, and what all these verdicts have in common.
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> facts = (0.081, (0.062, 0.1), 0.05, 0.05, 1, "empirical_bernstein", "error", "rate", False)
+    >>> broken = ModelVerdict("tree", "error<0.05", "broken", 9000, 8000, *facts)
+    >>> Console(width=99).print(list_model_verdicts([broken]))  # doctest: +NORMALIZE_WHITESPACE
+    Live verdicts on one model (anytime-valid at 95%)
+    ✗ tree breaks error<0.05: its error since row 8,000 is 8.10%, at least 6.20%; known since row 9,000
+    A verdict holds for the rows so far, at any number of looks; the probability that it is ever wrong
+    is at most 5%. Kept: the whole interval is on the right side of the limit; broken: all of it is on
+    the wrong side. Rows to come may be different.
+    """
+    described = describe_verdicts(verdicts)
     rows = Table.grid(padding=(0, 1))
-    undecided = sorted((v for v in verdicts if v.row is None), key=lambda v: v.earlier is None)
-    for verdict in [v for v in verdicts if v.row is not None] + undecided[:MAX_UNDECIDED]:
-        rows.add_row("•", Text(make_printable(f"{verdict}; at the end {_describe_difference(verdict)}")))
-    if len(undecided) > MAX_UNDECIDED:
-        rows.add_row("•", Text(f"{count(len(undecided) - MAX_UNDECIDED, 'more pair')} undecided"))
-    return Group(Text(heading, "bold"), rows)
-
-
-def _describe_difference(verdict: Verdict) -> str:
-    ahead, turn = (verdict.first, 1.0) if verdict.difference >= 0.0 else (verdict.second, -1.0)
-    ends = sorted(turn * bound for bound in verdict.interval or ())
-    interval = f" [{', '.join(map(format_difference, ends))}]" if ends else ""
-    if verdict.difference == 0.0:
-        return f"there is no difference{interval}"
-    return f"{ahead} is ahead by {format_value(turn * verdict.difference)} pp{interval}"
+    for verdict, sentence in zip(verdicts, described.sentences, strict=True):
+        sign, style = MODEL_SIGNS[verdict.outcome]
+        rows.add_row(Text(sign, style), Text(make_printable(sentence)))
+    heading = f"Live verdicts on one model (anytime-valid at {100 * (1 - verdicts[0].alpha):g}%)"
+    return Group(Text(heading, "bold"), rows, Text(make_printable(" ".join(described.terms)), "dim"))
 
 
 def _format_estimate(pair: Sequence[Comparison], *, with_unit: bool) -> str:
@@ -222,8 +255,8 @@ def _build_legend(all_series: Sequence[Series]) -> Text:
     return Text(", ".join(parts) + ".", "dim")
 
 
-def _list_verdicts(comparisons: Sequence[Comparison]) -> Table:
-    """Return the verdict of each pair, followed by the warnings of its tests."""
+def _list_sentences(comparisons: Sequence[Comparison]) -> Table:
+    """Return the sentence of each pair, followed by the warnings of its tests."""
     rows = Table.grid(padding=(0, 1))
     for pair in group_by_pair(comparisons):
         rows.add_row("•", Text(make_printable(pair[0].sentence)))
