@@ -18,6 +18,7 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.evaluation import Evaluation
 from streamgauge.names import find_stream
 from streamgauge.protocols import Stream
+from streamgauge.records import ModelVerdict, PairSums, Verdict
 from streamgauge.results import Results, load, save
 from streamgauge.results.call import CALL, FileFacts, list_files, restore_call, restore_stream
 from streamgauge.streams import File
@@ -290,9 +291,13 @@ def _find_array_difference(name: str, before: NDArray[Any], after: NDArray[Any])
 
 
 def _name_item(item: object, index: int) -> str:
-    """Return the name of an item of a list: the learners of a pair, or else its number."""
-    if is_dataclass(item) and {"first", "second"} <= {field.name for field in fields(item)}:
-        return f"{vars(item)['first']}, {vars(item)['second']}"
+    """Return the name of an item of a list: the learners and the measure of a pair, or else its number."""
+    if isinstance(item, PairSums):
+        return f"{item.first}, {item.second}"
+    if isinstance(item, Verdict):
+        return f"{item.first}, {item.second}, {item.measure}"
+    if isinstance(item, ModelVerdict):
+        return f"{item.learner}, {item.requirement}"
     return str(index)
 
 
@@ -341,7 +346,7 @@ def _count_compared(results: Results) -> str:
     kinds = {
         "reading": results.values.size,
         "pair": len(results.pairs),
-        "verdict": len(results.verdicts),
+        "verdict": len(results.verdicts) + len(results.model_verdicts),
         "alarm": len(results.alarms),
         "failure": len(results.failures),
     }

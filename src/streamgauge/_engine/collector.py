@@ -20,6 +20,7 @@ from streamgauge.records import (
     Failure,
     Feedback,
     LabelCounts,
+    ModelVerdict,
     PairSums,
     Resources,
     Verdict,
@@ -46,6 +47,8 @@ class Progress:
         The alarms of the detectors.
     verdicts
         What is known of each pair of learners at the last reading row; empty without one.
+    model_verdicts
+        What is known of each learner and requirement at the last reading row; empty without one.
     labels
         Classes and labels up to each reading row, as `LabelCounter` counts them.
     confusion_rows, confusions
@@ -60,6 +63,7 @@ class Progress:
     costs: NDArray[np.float64] | None = None
     alarms: tuple[Alarm, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
+    model_verdicts: tuple[ModelVerdict, ...] = ()
     labels: NDArray[np.int64] | None = None
     confusion_rows: NDArray[np.int64] | None = None
     confusions: NDArray[np.float64] | None = None
@@ -109,6 +113,8 @@ class Collector:
         self._empty = np.empty((0, *self._shape, len(run_spec.forgettings), len(run_spec.measures)))
         self._n_cells = run_spec.n_cells
         self._blocks = BlockHistory(self._shape, run_spec.block_layout) if run_spec.keeps_blocks else None
+        waits = bool(run_spec.live_measures) and run_spec.labels_wait
+        self._live_blocks = BlockHistory(self._shape, run_spec.block_layout) if waits else self._blocks
         self._pairs = PairWatch(self._names, run_spec.n_folds, live_test, n_analyses)
         self._failures: dict[int, Failure] = {}
         self._n_scored = dict.fromkeys(range(run_spec.n_folds), 0)
@@ -131,6 +137,10 @@ class Collector:
         if self._blocks is not None:
             self._blocks.add(
                 {i: kept for result in results for i, kept in zip(result.cells, result.blocks, strict=False)}
+            )
+        if self._live_blocks is not None and self._live_blocks is not self._blocks:
+            self._live_blocks.add(
+                {i: kept for result in results for i, kept in zip(result.cells, result.live_blocks, strict=False)}
             )
         self._clock = "process" if all(result.clock == "process" for result in results) else "thread"
         if plan.has_tests and len(self._names) > 1:

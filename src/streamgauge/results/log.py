@@ -10,15 +10,15 @@ from typing import Any
 
 from streamgauge._format.times import format_time
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import Alarm, Failure, Reading, Verdict
+from streamgauge.records import Alarm, Failure, ModelVerdict, Reading, Verdict
 
 __all__ = ["LogWriter", "open_log"]
 
-ORDER = ("reading", "alarm", "verdict", "failure")
+ORDER = ("reading", "alarm", "verdict", "model_verdict", "failure")
 """The order of events of one row."""
 
 
-TIMED = ("reading", "verdict")
+TIMED = ("reading", "verdict", "model_verdict")
 """Events at reading rows, whose times are known."""
 
 
@@ -48,7 +48,7 @@ class LogWriter:
         self,
         readings: Iterable[Reading],
         alarms: Iterable[Alarm],
-        verdicts: Iterable[Verdict],
+        verdicts: Iterable[Verdict | ModelVerdict],
         failures: Iterable[Failure],
         times: Mapping[int, float] | None = None,
     ) -> None:
@@ -62,16 +62,22 @@ class LogWriter:
         self._known_failures.update(new_failures)
         events: list[tuple[str, dict[str, Any]]] = [("reading", asdict(reading)) for reading in facts]
         events += [("alarm", asdict(alarm)) for alarm in alarms]
-        events += [("verdict", change) for verdict in verdicts for change in _list_changes(verdict, rows)]
+        for verdict in verdicts:
+            kind = "model_verdict" if isinstance(verdict, ModelVerdict) else "verdict"
+            events += [(kind, change) for change in _list_changes(verdict, rows)]
         events += [("failure", asdict(failure)) for failure in new_failures]
         for event, values in sorted(events, key=lambda item: (item[1]["row"], ORDER.index(item[0]))):
             time = times.get(values["row"]) if times and event in TIMED else None
             self.write(event, values if time is None else {"row": values["row"], "time": format_time(time), **values})
 
 
-def _list_changes(verdict: Verdict, rows: Container[int]) -> Iterator[dict[str, Any]]:
+def _list_changes(verdict: Verdict | ModelVerdict, rows: Container[int]) -> Iterator[dict[str, Any]]:
     """Yield where among the reading rows a verdict was reached, and where one no longer held."""
     earlier = verdict.earlier
+    if isinstance(verdict, ModelVerdict):
+        about = {"learner": verdict.learner, "requirement": verdict.requirement}
+    else:
+        about = {"first": verdict.first, "second": verdict.second}
     changes = (
         [] if earlier is None else [(earlier.since, earlier.outcome, True), (earlier.until, earlier.outcome, False)]
     )
@@ -79,7 +85,7 @@ def _list_changes(verdict: Verdict, rows: Container[int]) -> Iterator[dict[str, 
         changes.append((verdict.row, verdict.outcome, True))
     for row, outcome, holds in changes:
         if row in rows:
-            yield {"row": row, "first": verdict.first, "second": verdict.second, "outcome": outcome, "holds": holds}
+            yield {"row": row, **about, "measure": verdict.measure, "outcome": outcome, "holds": holds}
 
 
 def _to_json(value: object) -> object:

@@ -1,5 +1,6 @@
 """Metrics of the running evaluations in the text format of Prometheus."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from numbers import Real
@@ -22,7 +23,10 @@ FAMILIES = {
     "streamgauge_learner_cpu_seconds": ("gauge", "CPU time of a learner, mean over folds."),
     "streamgauge_learner_bytes": ("gauge", "Memory of a learner, mean over folds."),
     "streamgauge_alarms_total": ("counter", "Alarms of a detector."),
-    "streamgauge_verdict": ("gauge", "What holds now of two learners: 1 for the current outcome."),
+    "streamgauge_verdict": ("gauge", "What holds now of two learners in a measure: 1 for the current outcome."),
+    "streamgauge_model_verdict": ("gauge", "What holds now of a learner and a requirement: 1 for the current outcome."),
+    "streamgauge_model_value": ("gauge", "What a requirement is about: the measure of a learner."),
+    "streamgauge_model_limit": ("gauge", "The limit that a requirement sets."),
     "streamgauge_failures": ("gauge", "Failed learners, over all folds."),
     "streamgauge_source_lag": ("gauge", "Events of a live source that a run has not read yet."),
     "streamgauge_source": ("gauge", "Events of a live source by outcome."),
@@ -94,7 +98,14 @@ def _collect_run_samples(name: str, view: JournalReader) -> Iterator[Sample]:
     for (learner, detector, kind), n in alarms.items():
         yield "streamgauge_alarms_total", {**run, "learner": learner, "detector": detector, "kind": kind}, n
     for verdict in status.get("verdicts") or ():
-        yield "streamgauge_verdict", {**run, **{name: verdict[name] for name in ("first", "second", "outcome")}}, 1
+        names = ("first", "second", "measure", "outcome")
+        yield "streamgauge_verdict", {**run, **{name: verdict[name] for name in names}}, 1
+    for verdict in status.get("model_verdicts") or ():
+        labels = {**run, **{name: verdict[name] for name in ("learner", "requirement")}}
+        yield "streamgauge_model_verdict", {**labels, "outcome": verdict["outcome"]}, 1
+        value = verdict["value"]
+        yield "streamgauge_model_value", {**labels, "measure": verdict["measure"]}, math.nan if value is None else value
+        yield "streamgauge_model_limit", {**labels, "measure": verdict["measure"]}, verdict["limit"]
     yield from _collect_readings(run, view)
 
 

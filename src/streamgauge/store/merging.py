@@ -40,6 +40,7 @@ def select_learners(results: Results, learners: Sequence[str]) -> Results:
         failures=tuple(failure for failure in results.failures if failure.learner in learners),
         alarms=tuple(alarm for alarm in results.alarms if alarm.learner in learners),
         verdicts=tuple(verdict for verdict in results.verdicts if {verdict.first, verdict.second} <= set(learners)),
+        model_verdicts=tuple(verdict for verdict in results.model_verdicts if verdict.learner in learners),
         confusions=_select_confusions(results.confusions, indices),
         blocks=None if results.blocks is None else results.blocks.select_learners(indices),
         differences=_select_differences(results.differences, learners),
@@ -55,7 +56,9 @@ def _select_differences(differences: Differences | None, learners: Sequence[str]
         return None
     indices = [index for index, pair in enumerate(differences.pairs) if set(pair) <= set(learners)]
     pairs = tuple(differences.pairs[index] for index in indices)
-    return replace(differences, pairs=pairs, values=differences.values[:, indices]) if indices else None
+    measures = tuple(differences.columns[index][2] for index in indices)
+    values = differences.values[:, indices]
+    return replace(differences, pairs=pairs, values=values, measures=measures) if indices else None
 
 
 def _select_resources(resources: Resources | None, indices: list[int]) -> Resources | None:
@@ -112,6 +115,7 @@ def merge_runs(runs: Sequence[Results]) -> Results:
         confusions=_merge_confusions([part.confusions for part in parts], forgettings == first.forgettings),
         blocks=_merge_blocks(parts),
         verdicts=tuple(verdict for part in parts for verdict in part.verdicts),
+        model_verdicts=tuple(verdict for part in parts for verdict in part.model_verdicts),
         failures=tuple(failure for part in parts for failure in part.failures),
         alarms=tuple(sorted(alarm for part in parts for alarm in part.alarms)),
         times=find_common_times([part.times for part in parts]),

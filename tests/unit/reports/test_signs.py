@@ -107,7 +107,7 @@ def test_the_plot_of_a_difference_ends_above_zero_in_whatever_order_the_two_are_
 def test_the_curve_of_a_pair_can_be_read_from_either_side() -> None:
     layout = Layout(("tree", "bayes"), ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False)
     values = np.full((1, 2, 1, 1, 1), 0.5)
-    records = layout.pack(np.array([100]), 0.0, values, None, {("tree", "bayes"): (-0.02, -0.05, 0.01)})
+    records = layout.pack(np.array([100]), 0.0, values, None, {("tree", "bayes", "accuracy"): (-0.02, -0.05, 0.01)})
     assert layout.pair(records, "bayes", "tree").tolist() == [[0.02, -0.01, 0.05]]
 
 

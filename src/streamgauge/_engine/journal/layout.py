@@ -19,8 +19,8 @@ __all__ = ["FIGURES", "Layout", "summarise_folds"]
 
 Columns = NDArray[np.float64]
 
-MAX_COMPARED = 16
-"""The most learners whose pairs are in the journal: the number of pairs grows with the square."""
+MAX_COMPARED = 360
+"""The most differences in a record, pairs times measures: the number of pairs grows with the square of the learners."""
 
 
 def summarise_folds(values: Columns, axis: int) -> tuple[Columns, Columns, Columns]:
@@ -44,7 +44,8 @@ class Layout:
 
     First the row and when it was written (seconds since 1970); then the time of the row, if rows may carry times; then
     the mean over the folds of every measure and, with several folds, the minimum and the maximum; then the cost of each
-    learner, if it is measured; then the difference of each pair of learners and the ends of its interval.
+    learner, if it is measured; then the difference of each pair of learners in each compared measure, and the ends of
+    its interval.
 
     Parameters
     ----------
@@ -56,12 +57,14 @@ class Layout:
         Whether costs are measured.
     with_times
         Whether rows may carry times.
+    compared
+        The measures in which the pairs are compared.
 
     Examples
     --------
     >>> layout = Layout(("tree", "bayes"), ("Landmark()",), ("accuracy",), n_folds=2, with_costs=False)
     >>> values = np.array([[[[[0.5]], [[0.75]]], [[[0.25]], [[0.25]]]]])
-    >>> records = layout.pack(np.array([100]), 1.5e9, values, None, {("tree", "bayes"): (0.375, 0.25, 0.5)})
+    >>> records = layout.pack(np.array([100]), 1.5e9, values, None, {("tree", "bayes", "accuracy"): (0.375, 0.25, 0.5)})
     >>> [column.tolist() for column in layout.curve(records, "accuracy", "Landmark()")]
     [[[0.625, 0.25]], [[0.5, 0.25]], [[0.75, 0.25]]]
     >>> layout.pair(records, "tree", "bayes").tolist()
@@ -74,6 +77,7 @@ class Layout:
     n_folds: int
     with_costs: bool
     with_times: bool = False
+    compared: tuple[str, ...] = ("accuracy",)
 
     @classmethod
     def from_facts(cls, facts: Mapping[str, Any]) -> "Layout":
@@ -82,18 +86,20 @@ class Layout:
             tuple(map(str, facts[axis])) for axis in ("learners", "forgettings", "measures")
         )
         with_costs, with_times = bool(facts["with_costs"]), bool(facts.get("with_times"))
-        return cls(learners, forgettings, measures, int(facts["n_folds"]), with_costs, with_times)
+        compared = tuple(map(str, facts.get("compared", ("accuracy",))))
+        return cls(learners, forgettings, measures, int(facts["n_folds"]), with_costs, with_times, compared)
 
     @property
     def facts(self) -> dict[str, Any]:
         """The layout as JSON values, for a file."""
-        names = {axis: list(getattr(self, axis)) for axis in ("learners", "forgettings", "measures")}
+        names = {axis: list(getattr(self, axis)) for axis in ("learners", "forgettings", "measures", "compared")}
         return {**names, "n_folds": self.n_folds, "with_costs": self.with_costs, "with_times": self.with_times}
 
     @cached_property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
-        """The pairs of learners; none if there are too many."""
-        return tuple(combinations(self.learners, 2)) if len(self.learners) <= MAX_COMPARED else ()
+    def pairs(self) -> tuple[tuple[str, str, str], ...]:
+        """Each pair of learners with each compared measure; none if there are too many."""
+        pairs = tuple((*pair, name) for pair in combinations(self.learners, 2) for name in self.compared)
+        return pairs if len(pairs) <= MAX_COMPARED else ()
 
     @property
     def _grid(self) -> tuple[int, int, int]:
@@ -121,7 +127,7 @@ class Layout:
         written: float,
         values: Columns,
         costs: Columns | None,
-        pairs: Mapping[tuple[str, str], Sequence[float]],
+        pairs: Mapping[tuple[str, str, str], Sequence[float]],
         times: Columns | None = None,
     ) -> Columns:
         """Return the records of some readings; the pairs are known only at the last one."""
@@ -165,13 +171,17 @@ class Layout:
             return np.full((len(records), len(self.learners)), np.nan)
         return self._part(records, "costs").reshape(len(records), len(self.learners), len(FIGURES))[:, :, index]
 
-    def pair(self, records: Columns, first: str, second: str) -> Columns:
-        """Return the difference of two learners and the ends of its interval, float64 [n, 3]; NaN if unknown."""
-        if (second, first) in self.pairs:
-            return -self.pair(records, second, first)[:, [0, 2, 1]]
-        if (first, second) not in self.pairs:
+    def pair(self, records: Columns, first: str, second: str, measure: str = "") -> Columns:
+        """Return the difference of two learners and the ends of its interval, float64 [n, 3]; NaN if unknown.
+
+        `measure` is the first one that is compared, unless it is named.
+        """
+        measure = measure or self.compared[0]
+        if (second, first, measure) in self.pairs:
+            return -self.pair(records, second, first, measure)[:, [0, 2, 1]]
+        if (first, second, measure) not in self.pairs:
             return np.full((len(records), 3), np.nan)
-        start = 3 * self.pairs.index((first, second))
+        start = 3 * self.pairs.index((first, second, measure))
         return self._part(records, "pairs")[:, start : start + 3]
 
     def thin(self, records: Columns, limit: int) -> Columns:

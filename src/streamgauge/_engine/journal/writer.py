@@ -29,7 +29,8 @@ from streamgauge._engine.journal.format import (
 )
 from streamgauge._engine.journal.layout import Layout
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import Alarm, Failure, Verdict
+from streamgauge.records import Alarm, Failure, ModelVerdict, Verdict
+from streamgauge.significance.verdict_terms import describe_verdicts
 
 __all__ = ["Journal"]
 
@@ -61,6 +62,8 @@ class _Progress(Protocol):
     def alarms(self) -> tuple[Alarm, ...]: ...
     @property
     def verdicts(self) -> tuple[Verdict, ...]: ...
+    @property
+    def model_verdicts(self) -> tuple[ModelVerdict, ...]: ...
     @property
     def times(self) -> NDArray[np.float64] | None: ...
 
@@ -100,7 +103,9 @@ class Journal:
         self._limit = max(400, min(MAX_RECORDS, MAX_BYTES // (8 * layout.width)))
         self._generation = self._n_records = self._events_generation = 0
         self._events: list[dict[str, Any]] = []
-        self._status: dict[str, Any] = {"state": "running", "n_rows": from_row, "verdicts": []}
+        self._status: dict[str, Any] = {"state": "running", "n_rows": from_row}
+        self._verdicts: tuple[Verdict, ...] = ()
+        self._model_verdicts: tuple[ModelVerdict, ...] = ()
         self._describe: Callable[[], Mapping[str, object]] = dict
         self._failures: Sequence[Failure] = ()
         self._started, self._written = time.time(), 0.0
@@ -156,11 +161,14 @@ class Journal:
     def _note(self, progress: _Progress) -> None:
         now = time.time()
         verdicts = progress.verdicts
-        if verdicts:
-            self._status["verdicts"] = [{**asdict(verdict), "sentence": str(verdict)} for verdict in verdicts]
+        self._verdicts = verdicts or self._verdicts
+        self._model_verdicts = progress.model_verdicts or self._model_verdicts
         if len(progress.rows):
             intervals = {
-                (verdict.first, verdict.second): (verdict.difference, *(verdict.interval or (np.nan,) * 2))
+                (verdict.first, verdict.second, verdict.measure): (
+                    verdict.difference,
+                    *(verdict.interval or (np.nan,) * 2),
+                )
                 for verdict in verdicts
             }
             costs, times = progress.costs, progress.times
@@ -209,8 +217,20 @@ class Journal:
     def _write_status(self) -> None:
         self._written = time.time()
         times = {"seconds": self._written - self._started, "updated": self._written}
-        failures = [asdict(failure) for failure in self._failures]
-        write_json(self.folder / STATUS, {**self._status, **self._describe(), **times, "failures": failures})
+        failures = {"failures": [asdict(failure) for failure in self._failures]}
+        write_json(
+            self.folder / STATUS, {**self._status, **self._list_verdicts(), **self._describe(), **times, **failures}
+        )
+
+    def _list_verdicts(self) -> dict[str, Any]:
+        """Return what holds now, in facts and sentences, and what all verdicts of a kind have in common."""
+        pairs, models = describe_verdicts(self._verdicts), describe_verdicts(self._model_verdicts)
+        return {
+            "verdicts": pairs.facts,
+            "verdict_terms": list(pairs.terms),
+            "model_verdicts": models.facts,
+            "model_verdict_terms": list(models.terms),
+        }
 
     def close(self, state: str, reason: str = "") -> None:
         """Write how the run ended: ``complete``, ``cut short`` or ``failed``, and why."""
