@@ -213,14 +213,16 @@ class Evaluation:
         """Whether all rows are scored; learners are compared on the same rows, so none may need labels to start."""
         return self.score_unlabelled_start or all(map(is_trained, self.specs.values()))
 
-    def check_tests(self, tests: Sequence[str], *, measure: str | None = None, alpha: float = 0.05) -> tuple[str, ...]:
+    def check_tests(
+        self, tests: Sequence[str], *, measure: str | None = None, alpha: float = 0.05, forgetting: str | None = None
+    ) -> tuple[str, ...]:
         """Return the names of tests as `compare` spells them; raise if one of them could not follow the run.
 
         Parameters
         ----------
         tests
             Names of tests; none for the recommended one.
-        measure, alpha
+        measure, alpha, forgetting
             As for `streamgauge.compare`.
 
         Examples
@@ -245,8 +247,9 @@ the measures, or use two_way_t
             resampling=self._source.scheme.resampling,
             repeats_tests=self._source.scheme.repeats_tests,
             n_rows=self.n_rows_known,
+            forgettings=tuple(map(to_text, self.forgettings)),
         )
-        return check_tests(planned, tests, measure=measure, alpha=alpha)
+        return check_tests(planned, tests, measure=measure, alpha=alpha, forgetting=forgetting)
 
     def _check_log(self, log: Path) -> Path:
         """Return the path of a log; raise if it would replace a file that the run reads."""

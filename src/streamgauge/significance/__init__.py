@@ -1,6 +1,7 @@
 """Significance: tests of whether one learner is better than another."""
 
 from streamgauge.records import Verdict
+from streamgauge.significance.all_pairs import ADJUSTMENTS, BestGroup, adjust_pairs, best_group
 from streamgauge.significance.bayesian import Posterior, bayesian_sign, correlated_t, signed_rank
 from streamgauge.significance.compare import check_test, compare, compare_all, list_tests
 from streamgauge.significance.comparison import (
@@ -17,6 +18,7 @@ from streamgauge.significance.comparison import (
 )
 from streamgauge.significance.confidence_sequences import asymptotic_radius, empirical_bernstein, two_way_sequence
 from streamgauge.significance.corrections import (
+    CORRECTIONS,
     benjamini_hochberg,
     bergmann_hommel,
     e_benjamini_hochberg,
@@ -50,6 +52,8 @@ from streamgauge.significance.row_tests import mcnemar
 from streamgauge.significance.two_way import LeftOut, two_way_t
 
 __all__ = [
+    "ADJUSTMENTS",
+    "CORRECTIONS",
     "MODELS",
     "POST_HOCS",
     "SEEDS",
@@ -57,6 +61,7 @@ __all__ = [
     "TESTS",
     "THIS_STREAM",
     "Answer",
+    "BestGroup",
     "Betting",
     "Comparison",
     "Effect",
@@ -72,11 +77,13 @@ __all__ = [
     "Ranking",
     "SignificanceTest",
     "Verdict",
+    "adjust_pairs",
     "anytime_mcnemar",
     "asymptotic_radius",
     "bayesian_sign",
     "benjamini_hochberg",
     "bergmann_hommel",
+    "best_group",
     "check_test",
     "compare",
     "compare_all",

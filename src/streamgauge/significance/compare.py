@@ -1,6 +1,5 @@
 """Tests between learners after a run: the two-way test of any measure, or one chosen by name."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import cast
@@ -13,9 +12,11 @@ from streamgauge.measures import OverTallies, describe_measure, list_statistics
 from streamgauge.measures import measure as find_measure
 from streamgauge.protocols import Measure
 from streamgauge.records import PairSums, RunData, Schema
+from streamgauge.significance.all_pairs import adjust_pairs, check_adjustment
 from streamgauge.significance.comparison import SEEDS, TESTS, Comparison, SignificanceTest, find_test
 from streamgauge.significance.fold_tests import RESAMPLING_SCHEMES, held_out_ratio
-from streamgauge.significance.two_way import MIN_BLOCKS, LeftOut, leave_blocks_out
+from streamgauge.significance.mean_readings import find_width, leave_readings_out
+from streamgauge.significance.two_way import TRAINING_FACTORS, LeftOut, leave_blocks_out
 
 __all__ = ["check_scheme", "check_test", "choose_forgetting", "compare", "compare_all", "list_tests"]
 
@@ -24,9 +25,6 @@ ACCURACY = "accuracy"
 
 BASES = ("folds and rows", "folds", "resampled folds", "rows of one fold", "5x2 folds")
 LANDMARK = "Landmark()"
-
-WINDOWS_OF_BLOCK = 10
-"""The least number of windows in a block of readings, so that neighbouring blocks hardly depend on each other."""
 
 
 def list_tests() -> tuple[str, ...]:
@@ -123,8 +121,8 @@ def compare(
         the accuracy. None for the one that was tested when the run was saved, else for the accuracy if it was measured,
         else for the first measure of the run.
     forgetting
-        The name of the forgetting whose readings to use: the two-way t then tests their mean along the run. None for
-        all rows with equal weight.
+        The name of the forgetting whose readings to use: the two-way t then tests their mean along the run, over blocks
+        of at least ten windows; tests over folds use the last reading. None for all rows with equal weight.
 
     Examples
     --------
@@ -166,20 +164,36 @@ def compare_all(
     alpha: float = 0.05,
     measure: str | Measure | Callable[..., float] | None = None,
     forgetting: str | None = None,
+    adjust: str = "holm",
 ) -> tuple[Comparison, ...]:
-    """Test every pair of learners with `compare`, in the order of the learners.
+    """Test every pair of learners with `compare`, in the order of the learners, and adjust the p-values.
 
-    The p-values are those of the single tests, not adjusted for their number.
+    With three or more learners there are several pairs, and with every test the chance of a false claim grows. So a
+    difference is claimed by the adjusted p-value. `best_group` names those that are not significantly worse than the
+    best.
+
+    Parameters
+    ----------
+    results, test, alpha, measure, forgetting
+        As for `compare`.
+    adjust
+        How the p-values are adjusted for the number of pairs: ``holm``, another of `CORRECTIONS`, or ``none``. By Holm
+        and most others the probability of even one false claim is at most alpha.
 
     Examples
     --------
-    >>> compare_all(RunData.from_readings((), n_rows=0))
-    ()
+    >>> import streamgauge as sg
+    >>> learners = {"bayes": sg.NaiveBayes(), "majority": sg.MajorityClass(), "no change": sg.NoChange()}
+    >>> comparisons = compare_all(sg.evaluate(sg.SEA(n_rows=2000), learners))
+    >>> [(c.first, c.second, c.better, c.adjustment) for c in comparisons][0]
+    ('bayes', 'majority', 'bayes', 'Holm over 3 pairs')
     """
-    return tuple(
+    check_adjustment(adjust)
+    comparisons = [
         compare(results, pair.first, pair.second, test=test, alpha=alpha, measure=measure, forgetting=forgetting)
         for pair in results.pairs
-    )
+    ]
+    return adjust_pairs(comparisons, adjust)
 
 
 def choose_forgetting(known: tuple[str, ...], name: str | None) -> str:
@@ -301,8 +315,9 @@ def _run(
 def _run_two_way(
     test: SignificanceTest, results: RunData, pair: PairSums, measure: Measure, forgetting: str | None, alpha: float
 ) -> Comparison:
+    n_readings = None
     if forgetting not in (None, LANDMARK):
-        values, notes = _leave_readings_out(results, pair, measure.name, forgetting)
+        values, n_readings, notes = _leave_readings_out(results, pair, measure.name, forgetting)
     elif results.blocks is None:
         msg = (
             "these results hold no tallies of blocks of rows, which the two-way t needs: evaluate the learners in one"
@@ -319,7 +334,8 @@ def _run_two_way(
             pooled=_find_scheme(results).get("test") == "held_out" and pair.n_folds > 1,
         )
     scheme = str(_find_scheme(results).get("resampling", ""))
-    outcome = test.run(values, scheme=scheme, repetitions=_count_repetitions(results), alpha=alpha)
+    known = scheme if scheme in TRAINING_FACTORS else None
+    outcome = test.run(values, scheme=known, repetitions=_count_repetitions(results), alpha=alpha)
     if values.pooled:
         bins = ", with votes in 256 bins" if "ranks" in list_statistics([measure]) else ""
         notes = (
@@ -328,45 +344,21 @@ def _run_two_way(
         )
     if outcome.such_streams is not None and outcome.such_streams.note:
         notes = (*notes, f"for such streams: {outcome.such_streams.note}")
-    return replace(outcome, warnings=(*outcome.warnings, *notes))
+    return replace(outcome, warnings=(*outcome.warnings, *notes), n_readings=n_readings)
 
 
 def _leave_readings_out(
     results: RunData, pair: PairSums, measure: str, forgetting: str
-) -> tuple[LeftOut, tuple[str, ...]]:
+) -> tuple[LeftOut, int, tuple[str, ...]]:
     """Return the mean of the readings along the run, and without each block of them."""
     if measure not in results.measures:
         raise unknown_name(kind="measure", name=measure, known=results.measures)
     choose_forgetting(results.forgettings, forgetting)
-    length = _find_window(forgetting)
+    width = find_width(forgetting)
+    # A window covers scored rows, and a fold may score a share of the rows only.
+    scored = max(int(pair.n_scored.min()), 1)
     values = np.stack([results.curve(learner, measure, forgetting) for learner in (pair.first, pair.second)])
-    defined = np.isfinite(values).all(axis=(0, 2)) & (results.rows >= length)
-    rows, values = results.rows[defined], values[:, defined]
-    n_blocks = 0 if len(rows) == 0 else min(40, int((rows[-1] - rows[0]) // (WINDOWS_OF_BLOCK * length)), len(rows))
-    if n_blocks < MIN_BLOCKS:
-        msg = (
-            f"the mean of {measure} under {forgetting} needs at least {MIN_BLOCKS} blocks of {WINDOWS_OF_BLOCK} windows"
-            f" ({MIN_BLOCKS * WINDOWS_OF_BLOCK * length:,.0f} rows): evaluate more rows, or compare over all rows with"
-            " forgetting=None"
-        )
-        raise StreamgaugeError(msg)
-    starts = np.arange(n_blocks) * len(rows) // n_blocks  # as many readings in each
-    sums = np.add.reduceat(values, starts, axis=1)  # [2, blocks, folds]
-    counts = np.diff(starts, append=len(rows))[:, None]
-    without = (sums.sum(axis=1, keepdims=True) - sums) / (len(rows) - counts)
-    note = f"the difference is that of the mean of {len(rows):,} readings along the run"
-    return LeftOut(values.mean(axis=1), np.moveaxis(without, 1, 2)), (note,)
-
-
-def _find_window(forgetting: str) -> float:
-    """Return how many rows a reading covers."""
-    match = re.match(r"(Window|Tumbling|Fading|EWMA)\((?:\w+=)?([0-9.e+-]+)", forgetting)
-    if match:
-        option, chunk = float(match[2]), re.search(r"chunk=(\d+)", forgetting)
-        length = {"Fading": 1.0 / max(1.0 - option, 1e-12), "EWMA": 1.0 / option}.get(match[1], option)
-        return length * int(chunk[1]) if chunk else length
-    msg = f"readings under {forgetting} cover no fixed number of rows: compare over all rows with forgetting=None"
-    raise StreamgaugeError(msg)
+    return leave_readings_out(values, results.rows, width * max(results.n_rows / scored, 1.0))
 
 
 def _find_scheme(results: RunData) -> Mapping[str, object]:

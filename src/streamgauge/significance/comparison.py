@@ -7,6 +7,7 @@ from typing import Literal, TypeVar
 
 from streamgauge._format.markup import build_table, tag
 from streamgauge._format.numbers import RATE, format_difference, to_difference_unit
+from streamgauge._format.text import describe_forgetting
 from streamgauge.errors import unknown_name
 
 __all__ = [
@@ -77,6 +78,8 @@ class Answer:
         The two-sided p-value.
     note
         What to keep in mind.
+    adjusted
+        The p-value adjusted for several pairs; None for one pair alone.
 
     Examples
     --------
@@ -89,6 +92,12 @@ class Answer:
     interval: tuple[float, float]
     p_value: float
     note: str = ""
+    adjusted: float | None = None
+
+    @property
+    def deciding_p(self) -> float:
+        """The p-value that decides: the adjusted one where several pairs were tested."""
+        return self.p_value if self.adjusted is None else self.adjusted
 
 
 @dataclass(frozen=True)
@@ -110,7 +119,7 @@ class Comparison:
     interval
         The confidence interval of the difference at confidence ``1 - alpha``; None if the test has none.
     alpha
-        The level: a difference is claimed if the p-value is at most this.
+        The level: a difference is claimed if the p-value, adjusted where several pairs were tested, is at most this.
     null
         The null hypothesis in words: `THIS_STREAM`, `SEEDS` or `MODELS`.
     basis
@@ -133,6 +142,12 @@ class Comparison:
         The answer to the second question, about other streams of the same source; None if the test has none.
     values
         The values of the first and the second that were compared; None if the test knows only their difference.
+    adjusted
+        The p-value adjusted for all pairs that were tested together; None for one pair alone.
+    adjustment
+        How it was adjusted, in words, such as ``Holm over 6 pairs``; empty for one pair alone.
+    n_readings
+        The number of readings along the run whose mean was compared; None if it was not a mean of readings.
 
     Examples
     --------
@@ -167,6 +182,9 @@ the rows, which the folds share.
     forgetting: str = "Landmark()"
     such_streams: Answer | None = None
     values: tuple[float, float] | None = None
+    adjusted: float | None = None
+    adjustment: str = ""
+    n_readings: int | None = None
 
     @property
     def title(self) -> str:
@@ -179,9 +197,14 @@ the rows, which the folds share.
         return QUESTIONS.get(self.null, "")
 
     @property
+    def deciding_p(self) -> float:
+        """The p-value that decides: the adjusted one where several pairs were tested."""
+        return self.p_value if self.adjusted is None else self.adjusted
+
+    @property
     def significant(self) -> bool:
         """Whether a difference can be claimed."""
-        return self.direction != 0 and self.p_value <= self.alpha
+        return self.direction != 0 and self.deciding_p <= self.alpha
 
     @property
     def better(self) -> str | None:
@@ -196,6 +219,14 @@ the rows, which the folds share.
         return (*names, -1 if towards < 0 else 1)
 
     @property
+    def _subject(self) -> str:
+        """What was compared: the measure, and the rows if it was not over all of them."""
+        if self.forgetting == "Landmark()":
+            return self.measure
+        readings = "last reading" if self.n_readings is None else f"mean of {self.n_readings:,} readings"
+        return f"{self.measure} {describe_forgetting(self.forgetting)} ({readings})"
+
+    @property
     def sentence(self) -> str:
         """The outcome in English, from the view of the learner that is ahead; rates are printed in percent."""
         ahead, behind, turn = self._leader
@@ -208,12 +239,14 @@ the rows, which the folds share.
             return f"{100 * (1 - self.alpha):g}% interval {low:,.{digits}f} to {high:,.{digits}f}"
 
         evidence = f"{self.title} over {self.basis}, {p_text(self.p_value)}"
+        if self.adjusted is not None:
+            evidence = f"{evidence}, adjusted {p_text(self.adjusted)} ({self.adjustment})"
         if self.interval is not None:
             evidence = f"{format_interval(self.interval)}; {evidence}"
         by = ""
         if self.difference is not None:
             by = " ".join(["", "by", f"{scale * self.difference:,.{digits}f}", to_difference_unit(self.unit)]).rstrip()
-        measure = f" in {self.measure}" if self.measure else ""
+        measure = f" in {self._subject}" if self.measure else ""
         question = f" {self.question}" if self.question else ""
         if self.significant:
             text = f"{ahead} is better than {behind}{by}{measure}{question} ({evidence})."
@@ -225,8 +258,10 @@ the rows, which the folds share.
             text = f"{text} {LEFT_OUT[self.null]}"
         if self.such_streams is not None:
             answer = self.such_streams
-            claim = f"{ahead} is better too" if answer.p_value <= self.alpha else "no difference can be claimed"
+            claim = f"{ahead} is better too" if answer.deciding_p <= self.alpha else "no difference can be claimed"
             evidence = f"{format_interval(answer.interval)}, {p_text(answer.p_value)}"
+            if answer.adjusted is not None:
+                evidence = f"{evidence}, adjusted {p_text(answer.adjusted)}"
             question = answer.question[:1].upper() + answer.question[1:]
             text = f"{text} {question} {claim} ({evidence})."
         return text
@@ -245,13 +280,20 @@ the rows, which the folds share.
         difference = " in ".join(["difference", *([self.measure] if self.measure else [])])
         such_streams = self.such_streams
         table = build_table(
-            ("", f"{difference}, {unit}" if unit else difference, "interval", "p", "test", "question"),
+            (
+                "",
+                f"{difference}, {unit}" if unit else difference,
+                "interval",
+                "p" if self.adjusted is None else "adjusted p",
+                "test",
+                "question",
+            ),
             [
                 (
                     f"{ahead} minus {behind}" if self.greater_is_better else f"{behind} minus {ahead}",
                     format_difference(None if self.difference is None else turn * self.difference, self.unit),
                     format_interval(self.interval),
-                    p_text(self.p_value).removeprefix("p = "),
+                    p_text(self.deciding_p).removeprefix("p = "),
                     self.title,
                     self.question,
                 ),
@@ -263,7 +305,7 @@ the rows, which the folds share.
                             "",
                             "",
                             format_interval(such_streams.interval),
-                            p_text(such_streams.p_value).removeprefix("p = "),
+                            p_text(such_streams.deciding_p).removeprefix("p = "),
                             "",
                             such_streams.question,
                         )

@@ -6,6 +6,7 @@ false ones among the rejections (`benjamini_hochberg` and `e_benjamini_hochberg`
 """
 
 import math
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -13,7 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from streamgauge.errors import StreamgaugeError, require_between
 
-__all__ = ["benjamini_hochberg", "bergmann_hommel", "e_benjamini_hochberg", "holm", "hommel", "shaffer"]
+__all__ = [
+    "CORRECTIONS",
+    "benjamini_hochberg",
+    "bergmann_hommel",
+    "e_benjamini_hochberg",
+    "holm",
+    "hommel",
+    "shaffer",
+]
 
 MAX_PARTITIONED = 9
 """The limit of learners for Bergmann and Hommel's procedure: nine have 21,147 partitions, ten have 115,975."""
@@ -230,3 +239,13 @@ def _count_true_at_once(n_learners: int) -> frozenset[int]:
         for size in range(1, n_learners + 1)
         for rest in _count_true_at_once(n_learners - size)
     )
+
+
+CORRECTIONS: dict[str, tuple[str, Callable[[ArrayLike], NDArray[np.float64]]]] = {
+    "holm": ("Holm", holm),
+    "hommel": ("Hommel", hommel),
+    "shaffer": ("Shaffer", shaffer),
+    "bergmann_hommel": ("Bergmann-Hommel", bergmann_hommel),
+    "benjamini_hochberg": ("Benjamini-Hochberg", benjamini_hochberg),
+}
+"""The corrections of p-values by name: their titles and functions."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from streamgauge.errors import StreamgaugeError, require_between
 from streamgauge.measures import OverTallies
@@ -9,8 +10,17 @@ from streamgauge.measures import measure as find_measure
 from streamgauge.protocols import Measure
 from streamgauge.records import PairSums, RunData, Schema
 from streamgauge.records.blocks import FIRST_LENGTH, BlockLayout
-from streamgauge.significance.compare import ACCURACY, check_scheme, check_test, compare
+from streamgauge.significance.all_pairs import adjust_pairs, check_adjustment
+from streamgauge.significance.compare import (
+    ACCURACY,
+    LANDMARK,
+    check_scheme,
+    check_test,
+    choose_forgetting,
+    compare,
+)
 from streamgauge.significance.comparison import Comparison, SignificanceTest
+from streamgauge.significance.mean_readings import WINDOWS_OF_BLOCK, find_width
 from streamgauge.significance.two_way import MIN_BLOCKS, check_testable
 
 __all__ = ["PlannedRun", "check_tests", "compare_possible", "find_test_obstacle"]
@@ -34,6 +44,8 @@ class PlannedRun:
         As in `SchemeBase`.
     n_rows
         The number of rows, if it is known.
+    forgettings
+        The names of the forgettings of the readings.
     """
 
     n_folds: int
@@ -45,10 +57,16 @@ class PlannedRun:
     resampling: str = ""
     repeats_tests: bool = False
     n_rows: int | None = None
+    forgettings: Sequence[str] = ()
 
 
 def check_tests(
-    run: PlannedRun, tests: Sequence[str], *, measure: str | None = None, alpha: float = 0.05
+    run: PlannedRun,
+    tests: Sequence[str],
+    *,
+    measure: str | None = None,
+    alpha: float = 0.05,
+    forgetting: str | None = None,
 ) -> tuple[str, ...]:
     """Return the names of tests in the registry; raise if one of them is unknown or could not follow a run.
 
@@ -58,7 +76,7 @@ def check_tests(
         What is known of the run.
     tests
         Names of tests, see `find_test`; none for the recommended one.
-    measure, alpha
+    measure, alpha, forgetting
         As for `compare`.
 
     Examples
@@ -78,13 +96,22 @@ another test
     found = [check_test(name, run.n_folds, run.repetitions) for name in tests or (None,)]
     for test in found:
         check_scheme(test, run.scheme, run.resampling, repeats_tests=run.repeats_tests)
+        if forgetting not in (None, LANDMARK):
+            _check_forgetting(run, test, known, forgetting)
+            continue
         _check_rows(run, test)
         _check_measure(run, test, known)
     return tuple(dict.fromkeys(test.name for test in found)) if tests else ()
 
 
 def compare_possible(
-    results: RunData, tests: Sequence[str] = (), *, measure: str | None = None, alpha: float = 0.05
+    results: RunData,
+    tests: Sequence[str] = (),
+    *,
+    measure: str | None = None,
+    alpha: float = 0.05,
+    forgetting: str | None = None,
+    adjust: str = "holm",
 ) -> tuple[list[Comparison], list[str]]:
     """Test every pair of learners as far as possible; return the comparisons, and why others cannot be made.
 
@@ -97,8 +124,10 @@ def compare_possible(
         The results of an evaluation.
     tests
         Names of tests; none for the recommended one.
-    measure, alpha
+    measure, alpha, forgetting
         As for `compare`.
+    adjust
+        As for `compare_all`; the pairs of each test are adjusted together.
 
     Examples
     --------
@@ -109,15 +138,18 @@ def compare_possible(
     (['sign'], 'two_way_t needs at least 5 folds, or')
     """
     require_between("alpha", alpha, 0.0, 1.0, open_high=True)
+    check_adjustment(adjust)
     comparisons: list[Comparison] = []
     reasons: dict[str, list[str]] = {}
+    run = partial(compare, results, measure=measure, alpha=alpha, forgetting=forgetting)
     for test in tests or (None,):
+        of_test: list[Comparison] = []
         for pair in results.pairs:
             try:
-                outcome = compare(results, pair.first, pair.second, test=test, measure=measure, alpha=alpha)
-                comparisons.append(outcome)
+                of_test.append(run(pair.first, pair.second, test=test))
             except StreamgaugeError as error:
                 reasons.setdefault(str(error), []).append(f"{pair.first} and {pair.second}")
+        comparisons += adjust_pairs(of_test, adjust)
     n_pairs = len(results.pairs)
     texts = [reason if len(pairs) == n_pairs else f"{', '.join(pairs)}: {reason}" for reason, pairs in reasons.items()]
     return comparisons, texts
@@ -152,6 +184,25 @@ def _find_measure(run: PlannedRun, name: str) -> Measure:
         return own
     known = find_measure(name)
     return known.bind(run.schema) if isinstance(known, OverTallies) else known
+
+
+def _check_forgetting(run: PlannedRun, test: SignificanceTest, measure: Measure, forgetting: str) -> None:
+    """Raise if readings under a forgetting cannot be tested."""
+    choose_forgetting(tuple(run.forgettings), forgetting)
+    if test.over == "rows of one fold":
+        msg = f"{test.name} compares the accuracy over all rows, not readings under {forgetting}: use two_way_t"
+        raise StreamgaugeError(msg)
+    if measure.name not in (own.name for own in run.measures):
+        msg = f"{measure.name} is not measured in this run, so it has no readings under {forgetting}: measure it"
+        raise StreamgaugeError(msg)
+    if test.over == "folds and rows":
+        least = MIN_BLOCKS * WINDOWS_OF_BLOCK * find_width(forgetting)
+        if run.n_rows is not None and run.n_rows < least:
+            msg = (
+                f"the mean of readings under {forgetting} needs at least {least:,.0f} rows, not {run.n_rows:,}: evaluate"
+                " more rows, or choose a smaller window"
+            )
+            raise StreamgaugeError(msg)
 
 
 def _check_rows(run: PlannedRun, test: SignificanceTest) -> None:

@@ -65,7 +65,7 @@ def rows_until(
 
 
 def _find_least(is_enough: Callable[[int], bool], start: int = 1, limit: int = MAX_ROWS) -> int | None:
-    """Return the least number from `start` up that is enough, where all greater ones are; None if it is above a limit."""
+    """Return the least number from `start` up that is enough, as all greater ones are; None if it is above a limit."""
     high = start
     while not is_enough(high):
         if high >= limit:

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from streamgauge.errors import StreamgaugeError, require_between
+from streamgauge.errors import StreamgaugeError, require_between, unknown_name
 from streamgauge.measures import MEASURES, OverTallies, list_statistics, reads_baselines
 from streamgauge.measures.classes import ClassMeasure
 from streamgauge.measures.functions import compute_values
@@ -32,7 +32,16 @@ from streamgauge.significance.comparison import (
 )
 from streamgauge.significance.fold_tests import ALL_EQUAL
 
-__all__ = ["MIN_BLOCKS", "MIN_FOLDS", "TRAINING_FACTORS", "LeftOut", "check_testable", "leave_blocks_out", "two_way_t"]
+__all__ = [
+    "MIN_BLOCKS",
+    "MIN_FOLDS",
+    "TRAINING_FACTORS",
+    "LeftOut",
+    "are_dependent",
+    "check_testable",
+    "leave_blocks_out",
+    "two_way_t",
+]
 
 MIN_FOLDS = 5
 """With fewer folds their variance is too uncertain; one fold is compared by its rows alone."""
@@ -168,7 +177,8 @@ def two_way_t(
         The values of both learners, whole and with each block of rows left out: a `LeftOut`, or an array
         [2, folds, 1 + blocks] whose first column is over all rows.
     scheme
-        The scheme of the folds: Bootstrap, CrossValidation or Split; None for no answer about other streams.
+        How the folds sample the rows they learn: ``Bootstrap``, ``CrossValidation`` or ``Split``; None for no answer
+        about other streams.
     repetitions
         How often the scheme drew its folds.
     alpha
@@ -195,6 +205,8 @@ def two_way_t(
             msg = "values: they must be finite, in an array [2, folds, 1 + blocks]"
             raise StreamgaugeError(msg)
         values = LeftOut(array[:, :, 0], array[:, :, 1:])
+    if scheme is not None and scheme not in TRAINING_FACTORS:
+        raise unknown_name(kind="kind of folds", name=scheme, known=TRAINING_FACTORS)
     k, b = values.n_folds, values.n_blocks
     if 1 < k < MIN_FOLDS:
         msg = (
@@ -204,16 +216,15 @@ def two_way_t(
     _require_blocks(b)
     parts, theta = _estimate(values), values.difference
     statistic, p_value, interval = _answer(theta, parts.on_this_stream, parts, parts.folds, (k, b), alpha)
-    kind = next((name for name in TRAINING_FACTORS if scheme is not None and name in scheme), None)
     such_streams = None
-    if kind is not None and k > 1:
-        training = TRAINING_FACTORS[kind](k // repetitions) * parts.of_fold
-        variance = parts.rows + training + (math.sqrt(parts.rows * training) if kind == "Split" else 0.0)
+    if scheme is not None and k > 1:
+        training = TRAINING_FACTORS[scheme](k // repetitions) * parts.of_fold
+        variance = parts.rows + training + (math.sqrt(parts.rows * training) if scheme == "Split" else 0.0)
         _, other_p, other_interval = _answer(theta, variance, parts, training, (k, b), alpha)
         # It is not known better than that on this stream.
         other_p = max(other_p, p_value)
         other_interval = (min(other_interval[0], interval[0]), max(other_interval[1], interval[1]))
-        note = SPLIT_NOTE if kind == "Split" else ""
+        note = SPLIT_NOTE if scheme == "Split" else ""
         such_streams = Answer(QUESTIONS[SUCH_STREAMS], SUCH_STREAMS, other_interval, other_p, note)
     return Comparison(
         test="two_way_t",
@@ -302,7 +313,7 @@ def leave_blocks_out(
         learner = names[int(np.concatenate(undefined_learners)[0])]
         msg = f"{measure.name} of {learner} is undefined without one of its blocks of rows: evaluate more rows"
         raise StreamgaugeError(msg)
-    while blocks.n_blocks // 2 >= MIN_BLOCKS and _are_dependent(values.pseudo_values):
+    while blocks.n_blocks // 2 >= MIN_BLOCKS and are_dependent(values.pseudo_values):
         blocks = blocks.merge(_join_pairs(blocks.n_blocks))
         values = compute(blocks)
         notes = [f"neighbouring blocks of rows depend on each other, so they were joined: {blocks.n_blocks} are left"]
@@ -415,8 +426,14 @@ def _join_pairs(n_blocks: int) -> list[list[int]]:
     return pairs
 
 
-def _are_dependent(pseudo_values: NDArray[np.float64]) -> bool:
-    """Return whether neighbouring blocks are correlated beyond a trend and chance."""
+def are_dependent(pseudo_values: NDArray[np.float64]) -> bool:
+    """Return whether neighbouring blocks are correlated beyond a trend and chance, by what each contributes.
+
+    Examples
+    --------
+    >>> are_dependent(np.repeat([0.0, 1.0, 0.0, 1.0, 0.0], 4)), are_dependent(np.tile([0.0, 1.0], 10))
+    (True, False)
+    """
     n = len(pseudo_values)
     time = np.arange(n) - (n - 1) / 2
     rest = pseudo_values - pseudo_values.mean()

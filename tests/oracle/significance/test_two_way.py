@@ -117,7 +117,7 @@ def slow_test(first: NDArray[np.float64], second: NDArray[np.float64], factor: f
 def test_any_measure_is_tested_as_by_scikit_learn_on_the_rows_themselves(
     scheme: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("streamgauge.significance.two_way._are_dependent", lambda _: False)  # no blocks are joined
+    monkeypatch.setattr("streamgauge.significance.two_way.are_dependent", lambda _: False)  # no blocks are joined
     results, traces = run(scheme, list(ORACLES))
     for name, oracle in ORACLES.items():
         outcome = sg.compare(results, measure=name)

@@ -130,7 +130,12 @@ def test_readings_of_a_window_are_tested_by_their_mean_along_the_run() -> None:
     means = [np.nanmean(results.curve(name, "kappa")) for name in ("bayes", "majority")]
     assert outcome.difference == pytest.approx(means[0] - means[1], abs=0.01)
     assert outcome.forgetting == "Window(width=20)"
-    assert any("readings along the run" in warning for warning in outcome.warnings)
+    assert outcome.n_readings is not None
+    readings = f"kappa over the last 20 rows (mean of {outcome.n_readings:,} readings)"
+    assert readings in outcome.sentence
+    assert "kappa over the last 20 rows (last reading)" in str(
+        compare(results, "bayes", "majority", test="wilcoxon", measure="kappa", forgetting="Window(width=20)")
+    )
     with pytest.raises(StreamgaugeError, match=r"at least 10 blocks of 10 windows \(10,000 rows\)"):
         compare(run(forgetting="Window(100)"), "bayes", "tree", measure="kappa", forgetting="Window(width=100)")
 

@@ -218,7 +218,7 @@ def test_each_test_says_of_which_hypothesis_it_speaks() -> None:
     assert mcnemar(3, 4).null == MODELS
     assert two_way_t(np.ones((2, 5, 21))).null == THIS_STREAM
     assert two_way_t(np.ones((2, 1, 21))).null == MODELS
-    outcome = two_way_t(np.ones((2, 5, 21)), scheme="CrossValidation(k=5)")
+    outcome = two_way_t(np.ones((2, 5, 21)), scheme="CrossValidation")
     assert outcome.such_streams is not None
     assert outcome.such_streams.null == SUCH_STREAMS
 
