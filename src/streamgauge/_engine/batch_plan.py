@@ -67,6 +67,8 @@ class BatchPlan:
         The time of the last row before each reading, float64; None if the rows carry no times.
     confusion_readings
         The indices of the reading rows at which confusion matrices are kept.
+    longest_delays
+        The greatest number of rows between a row and its label until each reading row.
     """
 
     reading_rows: Sequence[int]
@@ -78,6 +80,7 @@ class BatchPlan:
     label_counts: NDArray[np.int64] | None = None
     times: NDArray[np.float64] | None = None
     confusion_readings: Sequence[int] = ()
+    longest_delays: Sequence[int] = ()
 
     @property
     def is_idle(self) -> bool:
@@ -166,6 +169,11 @@ class BatchResult:
         The tallies of each cell at the ends of blocks; None for a cell that has failed. Empty if there is one learner.
     spent
         The seconds of CPU time that each cell's learner has taken so far in this process, and for how many rows.
+    live_blocks
+        As `blocks`, of the rows whose labels have arrived; empty if those are the scored rows.
+    looks
+        The tallies of each cell at the reading rows by `RunSpec.block_layout`, float64 [cells, readings, numbers], of
+        the rows whose labels have arrived; None without live measures.
     """
 
     cells: tuple[int, ...]
@@ -185,6 +193,8 @@ class BatchResult:
     predicted_from: tuple[int, ...] = ()
     blocks: tuple[CellBlocks | None, ...] = ()
     spent: tuple[tuple[float, int], ...] = ()
+    live_blocks: tuple[CellBlocks | None, ...] = ()
+    looks: NDArray[np.float64] | None = None
 
 
 class PlanMaker(Protocol):
@@ -209,6 +219,11 @@ class RowsSpec(Protocol):
     @property
     def is_computed(self) -> bool:
         """Whether the rows are computed, so that any machine can make them."""
+        ...
+
+    @property
+    def labels_wait(self) -> bool:
+        """Whether rows may be scored before their labels arrive, or although they never do."""
         ...
 
     def open(self) -> PlanMaker:
@@ -243,6 +258,8 @@ class RunSpec:
         The number of rows, if it is known.
     rows
         Where the rows come from, for workers that make them themselves.
+    live_measures
+        The measures of live verdicts; none if they need no tallies.
 
     Examples
     --------
@@ -271,6 +288,7 @@ class RunSpec:
     clock: Clock = "thread"
     n_rows: int | None = None
     rows: RowsSpec | None = None
+    live_measures: tuple[Measure, ...] = ()
 
     @property
     def n_folds(self) -> int:
@@ -279,8 +297,13 @@ class RunSpec:
 
     @property
     def keeps_blocks(self) -> bool:
-        """Whether tallies of blocks are kept, to compare learners."""
-        return len(self.learners) > 1
+        """Whether tallies of blocks are kept, to compare learners or for live verdicts."""
+        return len(self.learners) > 1 or bool(self.live_measures)
+
+    @property
+    def labels_wait(self) -> bool:
+        """Whether rows may be scored before their labels arrive, or although they never do."""
+        return self.rows is not None and self.rows.labels_wait
 
     def list_block_rows(self, plan: BatchPlan) -> list[int]:
         """Return the rows of a plan at which tallies of blocks are kept: ends of blocks, and the end of the run."""
@@ -294,10 +317,11 @@ class RunSpec:
     @cached_property
     def block_layout(self) -> BlockLayout:
         """What is kept of the tallies of blocks."""
-        n_classes, statistics = self.schema.n_classes, set(list_statistics(self.measures)) - {"calibration", "rows"}
+        measures = (*self.measures, *self.live_measures)
+        n_classes, statistics = self.schema.n_classes, set(list_statistics(measures)) - {"calibration", "rows"}
         if n_classes > MAX_MATRIX_CLASSES:
             statistics -= {"ranks"}
-        if reads_baselines(self.measures):
+        if reads_baselines(measures):
             statistics |= {BASELINES}
         return BlockLayout(n_classes, tuple(sorted(statistics)))
 

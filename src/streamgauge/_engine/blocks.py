@@ -1,12 +1,14 @@
 """Keeps the tallies of blocks of rows: in the cells at the ends of blocks, and in the collector for the whole run."""
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamgauge.forgetting import NativeForgetting
 from streamgauge.records import BlockLayout, BlockTallies, CellBlocks, Tallies, Trace
-from streamgauge.records.blocks import MAX_VOTE_BINS, find_block_length
+from streamgauge.records.blocks import MAX_VOTE_BINS, VoteBins, find_block_length
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
 
 __all__ = ["BlockHistory", "BlockState"]
@@ -21,6 +23,8 @@ class BlockState:
         What is kept of a tally.
     state
         The state of the landmark.
+    looks
+        Whether the numbers at reading rows are needed too, for live verdicts.
 
     Examples
     --------
@@ -35,19 +39,23 @@ class BlockState:
     ((8, 16), [8.0, 16.0])
     """
 
-    def __init__(self, layout: BlockLayout, state: NativeForgetting) -> None:
-        self._layout, self._state = layout, state
+    def __init__(self, layout: BlockLayout, state: NativeForgetting, *, looks: bool = False) -> None:
+        self._layout, self._state, self._looks = layout, state, looks
         self._nothing = CellBlocks((), np.empty((0, layout.n_numbers)))
         self.block_rows: Sequence[int] = ()
         """The ends of blocks in the next trace."""
         self.kept = self._nothing
         """The tallies at the ends of blocks in the last trace."""
+        self.looks = self._nothing.numbers
+        """The numbers of the tallies at the reading rows of the last trace, [readings, numbers]."""
 
     def update(self, trace: Trace, reading_rows: Sequence[int]) -> Tallies:
         """Add a trace; return the tally before each of the reading rows, and keep those at the ends of blocks."""
         if not self.block_rows:
             self.kept = self._nothing
-            return self._state.update(trace, reading_rows)
+            tallies = self._state.update(trace, reading_rows)
+            self.looks = self._flatten(tallies)
+            return tallies
         rows = sorted({*reading_rows, *self.block_rows})
         readings, blocks = np.searchsorted(rows, reading_rows), np.searchsorted(rows, self.block_rows)
         if self._layout.has_votes and trace.votes is not None:
@@ -58,7 +66,12 @@ class BlockState:
             tallies, bins = self._state.update(trace, rows), []
         numbers, votes = self._layout.flatten(tallies.select(blocks)), tuple(map(tuple, bins))
         self.kept = CellBlocks(tuple(self.block_rows), numbers, votes)
-        return tallies.select(readings)
+        tallies = tallies.select(readings)
+        self.looks = self._flatten(tallies)
+        return tallies
+
+    def _flatten(self, tallies: Tallies) -> NDArray[np.float64]:
+        return self._layout.flatten(tallies) if len(tallies) and self._looks else self._nothing.numbers
 
     @property
     def n_bytes(self) -> int:
@@ -75,7 +88,7 @@ class BlockState:
 
 
 class BlockHistory:
-    """The tallies of all cells at the ends of blocks: of a long run, those of blocks joined in pairs.
+    """The cumulative tallies of all cells at the ends of blocks: of a long run, those of blocks joined in pairs.
 
     Parameters
     ----------
@@ -87,49 +100,84 @@ class BlockHistory:
     Examples
     --------
     >>> history = BlockHistory((2, 1), BlockLayout(2, ()))
-    >>> kept = CellBlocks((8,), np.ones((1, 7)))
+    >>> kept = CellBlocks((8, 16), np.ones((2, 7)))
     >>> history.add({0: kept, 1: kept})
-    >>> history.build().rows.tolist()
-    [8]
+    >>> history.build().rows.tolist(), history.find_end(15)
+    ([8], 8)
     """
 
     def __init__(self, shape: tuple[int, int], layout: BlockLayout) -> None:
-        self._shape, self._layout = shape, layout
-        self._cells: list[CellBlocks | None] = [
-            CellBlocks((), np.empty((0, layout.n_numbers))) for _ in range(shape[0] * shape[1])
-        ]
+        self._shape, self.layout = shape, layout
+        n_cells = shape[0] * shape[1]
+        self.rows: list[int] = []
+        """The ends of blocks, ascending; up to the last addition those of joined blocks are dropped."""
+        self._numbers = np.empty((n_cells, 0, layout.n_numbers))
+        self._votes: list[list[tuple[VoteBins, ...]]] = [[] for _ in range(n_cells)]
 
-    def add(self, kept: dict[int, CellBlocks | None]) -> None:
+    def add(self, kept: Mapping[int, CellBlocks | None]) -> None:
         """Add the tallies of cells at the next ends of blocks; None for a cell that has failed."""
+        known = next((blocks for blocks in kept.values() if blocks is not None), None)
+        if known is None or not known.rows:
+            return
+        self._thin()
+        numbers = np.full((len(self._numbers), len(known.rows), self.layout.n_numbers), np.nan)
         for index, blocks in kept.items():
-            before = self._cells[index]
-            self._cells[index] = None if before is None or blocks is None else _thin(CellBlocks.join([before, blocks]))
+            if blocks is not None:
+                numbers[index] = blocks.numbers
+                self._votes[index] += blocks.votes
+            else:
+                self._votes[index] = []
+        self.rows += known.rows
+        self._numbers = np.concatenate([self._numbers, numbers], axis=1)
 
-    def build(self) -> BlockTallies | None:
-        """Return the tallies of the blocks; None if there are none."""
-        if all(cell is None or not cell.rows for cell in self._cells):
+    def find_end(self, row: int) -> int:
+        """Return the last end of a block up to a row; 0 if there is none."""
+        index = bisect_right(self.rows, row)
+        return self.rows[index - 1] if index else 0
+
+    def build(self, row: int | None = None, *, min_length: int = 1) -> BlockTallies | None:
+        """Return the tallies of the blocks, up to a row and of at least some rows; None if there are none."""
+        n = len(self.rows) if row is None else bisect_right(self.rows, row)
+        if not n:
             return None
-        return BlockTallies.from_cells(self._cells, self._shape, self._layout)
+        failed = np.isnan(self._numbers[:, n - 1, 0])
+        numbers = np.where(failed[:, None, None], np.nan, self._numbers[:, :n])
+        votes = [[] if gone else of_cell for gone, of_cell in zip(failed.tolist(), self._votes, strict=True)]
+        return BlockTallies.from_cumulative(
+            self.rows[:n], numbers, votes, self._shape, self.layout, min_length=min_length
+        )
+
+    def read_numbers(self, row: int) -> NDArray[np.float64]:
+        """Return the cumulative numbers of all cells at the end of a block, float64 [cells, numbers]."""
+        return self._numbers[:, self.rows.index(row)]
+
+    def _thin(self) -> None:
+        """Drop the ends of blocks that have been joined with the next."""
+        length = find_block_length(self.rows[-1]) if self.rows else 1
+        keep = [index for index, row in enumerate(self.rows) if row % length == 0 or index == len(self.rows) - 1]
+        if len(keep) < len(self.rows):
+            self.rows = [self.rows[index] for index in keep]
+            self._numbers = self._numbers[:, keep]
+            self._votes = [[votes[index] for index in keep] if votes else [] for votes in self._votes]
 
     def save(self) -> bytes:
         """Return the whole state."""
-        return pack("block history", {}, [b"" if cell is None else _pack_cell(cell) for cell in self._cells])
+        cells = [
+            CellBlocks(tuple(self.rows), numbers, tuple(votes))
+            for numbers, votes in zip(self._numbers, self._votes, strict=True)
+        ]
+        return pack("block history", {}, [_pack_cell(cell) for cell in cells])
 
     def load(self, state: bytes) -> None:
         """Restore the state of a run with the same cells."""
         _, parts = unpack("block history", state)
         with loading("block history"):
-            if len(parts) != len(self._cells):
-                msg = "it has another number of cells"
+            cells = [_unpack_cell(part) for part in parts]
+            if len(cells) != len(self._numbers) or len({cell.rows for cell in cells}) != 1:
+                msg = "it has other cells"
                 raise ValueError(msg)
-            self._cells = [_unpack_cell(part) if part else None for part in parts]
-
-
-def _thin(blocks: CellBlocks) -> CellBlocks:
-    """Drop the ends of blocks that have been joined with the next."""
-    length = find_block_length(blocks.rows[-1]) if blocks.rows else 1
-    keep = [index for index, row in enumerate(blocks.rows[:-1]) if row % length == 0]
-    return blocks.select([*keep, len(blocks.rows) - 1]) if len(keep) + 1 < len(blocks.rows) else blocks
+            self._numbers = np.stack([cell.numbers for cell in cells])
+            self.rows, self._votes = list(cells[0].rows), [list(cell.votes) for cell in cells]
 
 
 def _pack_cell(blocks: CellBlocks) -> bytes:

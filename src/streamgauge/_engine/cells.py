@@ -67,7 +67,7 @@ class Fold:
         self._no_hits = np.zeros(0, dtype=np.bool_)
         self._test: DelayBuffer[np.bool_] = DelayBuffer(default=True)
         self._weight: DelayBuffer[np.float64] = DelayBuffer(1.0)
-        self._held = HeldColumns()
+        self._held, self._held_for_labels = HeldColumns(), HeldColumns()
         self._scored: slice | NDArray[np.intp]
         self.training_end: int | None = None
         """The number of operations of the current step after which training ends; None if it does not end in it."""
@@ -78,9 +78,15 @@ class Fold:
         self._begin(*self._arrange(schedule, step), schedule)
         self.training_end = training_end
 
-    def _begin(self, step: Step, scoring: Step | None = None, schedule: Schedule | None = None) -> None:
-        """Begin a step; `scoring` has its scored rows as tests, if they are scored later than they are tested."""
+    def _begin(
+        self, step: Step, scoring: Step | None = None, labelled: Step | None = None, schedule: Schedule | None = None
+    ) -> None:
+        """Begin a step; `scoring` has its scored rows as tests, if they are scored later than they are tested.
+
+        `labelled` has the rows whose labels arrive as tests, if that is later than they are scored, or never.
+        """
         self.step, self.schedule = step, schedule if scoring is not None else None
+        self.labelled_step, self._labels_schedule = labelled, schedule
         self.scoring_step = step = step if scoring is None else scoring
         self._scored = scored = slice(None) if step.scored is None else step.scored
         self.row = step.scored_times
@@ -91,14 +97,14 @@ class Fold:
         if self._with_baselines:
             learnt = (step.batch.y, step.labels, step.learning_weight)
             recent = [None if each is None else each.update(*learnt, step.batch.time) for each in self._majorities]
-            hits = self.hold(self._held, *self._baselines.update(*learnt), *recent)
+            of_tests = self._baselines.update(*learnt)
+            if labelled is not None and schedule is not None:
+                self._labelled_hits = self._held_for_labels.arrange(schedule, majority=of_tests[0], last=of_tests[1])
+            hits = self.hold(self._held, *of_tests, *recent)
             hits = [None if hit is None else hit[scored] for hit in hits]
             self.majority_hit, self.no_change_hit, *self.majority_hits = hits
         else:
-            if len(self._no_hits) < len(self.row):  # one column serves all batches
-                self._no_hits = np.zeros(len(self.row), dtype=np.bool_)
-                self._no_hits.setflags(write=False)
-            self.majority_hit = self.no_change_hit = self._no_hits[: len(self.row)]
+            self.majority_hit = self.no_change_hit = self._no_hits_of(len(self.row))
 
     def hold(self, held: HeldColumns, *columns: NDArray[Any] | None) -> list[Any]:
         """Return what was computed at the tests of the rows of a step, where they are scored."""
@@ -106,10 +112,10 @@ class Fold:
             return list(columns)
         return held.arrange(self.schedule, **{str(index): column for index, column in enumerate(columns)})
 
-    def _arrange(self, schedule: Schedule, step: Step) -> tuple[Step, Step | None]:
+    def _arrange(self, schedule: Schedule, step: Step) -> tuple[Step, Step | None, Step | None]:
         moves = schedule.moves
         if moves is None and schedule.test is None and schedule.revealed is None:
-            return step, None
+            return step, None, None
         inserts = moves is not None and len(moves.from_inserted) > 0
         test = self._test.arrange(step.test, schedule, np.True_ if inserts else None)
         weight = self._weight.arrange(step.weight, schedule, np.float64(0.0) if inserts else None)
@@ -118,10 +124,14 @@ class Fold:
         row, now = (None, None) if moves is None else (moves.row, moves.now)
         masks = [
             mask if mask is None or test is None else test & mask
-            for mask in (test if schedule.test is None else schedule.test, schedule.scored)
+            for mask in (test if schedule.test is None else schedule.test, schedule.scored, schedule.labelled)
         ]
-        tested, scored = (Step(schedule.batch, mask, weight, schedule.revealed, row, now) for mask in masks)
-        return tested, None if schedule.scored is None else scored
+        tested, scored, labelled = (Step(schedule.batch, mask, weight, schedule.revealed, row, now) for mask in masks)
+        return (
+            tested,
+            None if schedule.scored is None else scored,
+            None if schedule.labelled is None else labelled,
+        )
 
     @property
     def scored_mask(self) -> NDArray[np.bool_]:
@@ -147,6 +157,40 @@ class Fold:
             votes=None if votes is None else votes[self._scored],
             time=self.time,
         )
+
+    def trace_labelled(
+        self, held: HeldColumns, predictions: NDArray[np.int32], votes: NDArray[np.float64] | None
+    ) -> Trace | None:
+        """Return one learner's predictions for the rows whose labels arrive in the step, in that order.
+
+        `held` keeps predictions until then. None if these are the scored rows.
+        """
+        step, schedule = self.labelled_step, self._labels_schedule
+        if step is None or schedule is None:
+            return None
+        columns = held.arrange(schedule, predictions=predictions, votes=votes)
+        arrived = slice(None) if step.scored is None else step.scored
+        row = step.scored_times
+        predicted, votes = (None if column is None else column[arrived] for column in columns)
+        hits = self._labelled_hits if self._with_baselines else [self._no_hits_of(len(step.batch))] * 2
+        weight, time = (None if column is None else column[arrived] for column in (step.batch.weight, step.batch.time))
+        return Trace(
+            row=cast("NDArray[np.int64]", row),
+            y_true=step.batch.y[arrived],
+            y_pred=cast("NDArray[np.int32]", predicted),
+            majority_hit=hits[0][arrived],
+            no_change_hit=hits[1][arrived],
+            weight=weight,
+            votes=votes,
+            time=time,
+        )
+
+    def _no_hits_of(self, n: int) -> NDArray[np.bool_]:
+        """Return a column without hits; one serves all batches."""
+        if len(self._no_hits) < n:
+            self._no_hits = np.zeros(n, dtype=np.bool_)
+            self._no_hits.setflags(write=False)
+        return self._no_hits[:n]
 
     def trace_unlabelled(self, predictions: NDArray[np.int32], votes: NDArray[np.float64] | None) -> Trace | None:
         """Return one learner's predictions for tested rows of unknown class; None if there are none.
@@ -176,16 +220,18 @@ class Fold:
         buffers = pack_columns("buffers", {}, {"test": self._test.slots, "weight": self._weight.slots})
         facts = {"number": self.number, "n_scored": self.n_scored}
         majorities = [b"" if each is None else each.save() for each in self._majorities]
-        return pack("fold", facts, [self._baselines.save(), buffers, self._held.save(), *majorities])
+        held = [self._held.save(), self._held_for_labels.save()]
+        return pack("fold", facts, [self._baselines.save(), buffers, *held, *majorities])
 
     def load(self, state: bytes) -> None:
         """Restore a saved state of the same fold."""
         facts, parts = unpack("fold", state)
         with loading("fold"):
-            baselines, buffers, held, *majorities = parts
+            baselines, buffers, held, held_for_labels, *majorities = parts
             columns = unpack_columns("buffers", buffers)[1]
             self._baselines.load(baselines)
             self._held.load(held)
+            self._held_for_labels.load(held_for_labels)
             for majority, saved in zip(self._majorities, majorities, strict=True):
                 if majority is not None:
                     majority.load(saved)
@@ -204,10 +250,14 @@ class Cell:
         states: Sequence[ForgettingState],
         meter: Meter | None,
         detectors: Mapping[str, DetectorSpec],
+        *,
+        live: BlockState | None = None,
     ) -> None:
         self.name, self.fold, self.meter = name, fold, meter
         self._learner, self._states, self._n_forgettings = learner, states, len(fold.majority_hits)
         self._blocks = next((state for state in states if isinstance(state, BlockState)), None)
+        self._live, self._held_for_labels = live, HeldColumns()
+        self._labelled: Trace | None = None
         self.failure: Failure | None = None
         self.spent = (0.0, 0)
         """The seconds of CPU time that the learner has taken, and for how many rows."""
@@ -225,6 +275,17 @@ class Cell:
         """The tallies at the ends of blocks in the current step; None if the learner has failed."""
         return None if self.failure is not None or self._blocks is None else self._blocks.kept
 
+    @property
+    def live_blocks(self) -> CellBlocks | None:
+        """As `blocks`, of the rows whose labels have arrived, if those are others."""
+        return None if self.failure is not None or self._live is None else self._live.kept
+
+    @property
+    def looks(self) -> NDArray[np.float64] | None:
+        """The numbers of the tallies at the reading rows for live verdicts; None if the learner has failed."""
+        state = self._blocks if self._live is None else self._live
+        return None if self.failure is not None or state is None else state.looks
+
     def _update(self, reading_rows: Sequence[int]) -> CellTallies:
         """Pass the trace to the forgettings."""
         hits = chain(self.fold.majority_hits, repeat(None))
@@ -232,12 +293,15 @@ class Cell:
         for state, hit in zip(self._states, hits, strict=False):
             trace = self._trace if hit is None else self._trace.with_majority(hit[: len(self._trace)])
             tallies.append(state.update(trace, reading_rows))
+        if self._live is not None:
+            self._live.update(self._trace if self._labelled is None else self._labelled, reading_rows)
         return tallies[: self._n_forgettings]  # without those of a landmark that is kept for its blocks alone
 
     def set_block_rows(self, block_rows: Sequence[int]) -> None:
         """Set the ends of blocks in the next step."""
-        if self._blocks is not None:
-            self._blocks.block_rows = block_rows
+        for state in (self._blocks, self._live):
+            if state is not None:
+                state.block_rows = block_rows
 
     def advance(self, reading_rows: Sequence[int], *, with_votes: bool, with_correct: bool) -> CellTallies:
         """Run the step of the fold; return the tallies per forgetting and reading row, up to a failure.
@@ -256,6 +320,8 @@ class Cell:
         self._predicted = predictions, votes
         seconds, n_rows = self.spent
         self.spent = (seconds + time.thread_time() - started, n_rows + len(step.batch))
+        if self._live is not None:
+            self._labelled = self.fold.trace_labelled(self._held_for_labels, predictions, votes)
         predictions, votes = self.fold.hold(self._held, predictions, votes)
         if with_correct:
             self.correct: NDArray[np.bool_] = np.equal(predictions, step.batch.y)
@@ -348,7 +414,7 @@ class Cell:
             no_change_hit=no_hits,
             votes=np.empty((0, 0)),
         )
-        self.alarms, self._predicted = [], NOTHING
+        self.alarms, self._predicted, self._labelled = [], NOTHING, None
         if self.meter is not None and reading_rows:
             self.meter.note()
         return self._update(reading_rows)
@@ -371,6 +437,8 @@ class Cell:
         parts: dict[str, object] = {f"forgetting {index}": state for index, state in enumerate(self._states)}
         parts |= {f"detector {name}": watch for name, watch in self._watches.items()}
         parts["held"] = self._held
+        if self._live is not None:
+            parts |= {"live": self._live, "held for labels": self._held_for_labels}
         return parts if self.meter is None else {**parts, "meter": self.meter}
 
     def save(self) -> bytes:
@@ -466,23 +534,29 @@ class CellGroup:
     def _build_states(self) -> list[ForgettingState]:
         """Build the states of the forgettings; one of them, or one more, keeps the tallies of blocks."""
         spec, n_classes = self.run_spec, self.run_spec.schema.n_classes
-        states = [build_state(forgetting, n_classes, spec.measures) for forgetting in spec.forgettings]
+        measures = (*spec.measures, *(measure for measure in spec.live_measures if measure not in spec.measures))
+        states = [
+            build_state(forgetting, n_classes, measures if forgetting == Landmark() else spec.measures)
+            for forgetting in spec.forgettings
+        ]
         if not spec.keeps_blocks:
             return states
-        layout = spec.block_layout
+        looks = bool(spec.live_measures) and not spec.labels_wait
         for index, (forgetting, state) in enumerate(zip(spec.forgettings, states, strict=True)):
             if forgetting == Landmark() and isinstance(state, NativeForgetting):
-                states[index] = BlockState(layout, state)
+                states[index] = BlockState(spec.block_layout, state, looks=looks)
                 return states
-        return [
-            *states,
-            BlockState(layout, cast("NativeForgetting", Landmark().build(n_classes, layout.native_statistics))),
-        ]
+        return [*states, self._build_landmark(looks=looks)]
+
+    def _build_landmark(self, *, looks: bool) -> BlockState:
+        layout = self.run_spec.block_layout
+        state = Landmark().build(self.run_spec.schema.n_classes, layout.native_statistics)
+        return BlockState(layout, cast("NativeForgetting", state), looks=looks)
 
     def _needs_baselines(self) -> bool:
         """Return whether a measure, a recorder, or a forgetting that is not ours may read the hits of the baselines."""
         spec = self.run_spec
-        if spec.with_cell_batches or reads_baselines(spec.measures):
+        if spec.with_cell_batches or reads_baselines((*spec.measures, *spec.live_measures)):
             return True
         return not all(isinstance(state, NativeForgetting | BlockState) for state in self._build_states())
 
@@ -492,7 +566,8 @@ class CellGroup:
         learner = spec.build(run_spec.schema, fold_seed(run_spec.seed, fold.number, spec.seed))
         clock = time.process_time_ns if run_spec.clock == "process" else time.thread_time_ns
         meter = Meter(learner, n_classes, clock, run_spec.time_budget) if run_spec.metered else None
-        return Cell(name, learner, fold, self._build_states(), meter, run_spec.detectors)
+        live = self._build_landmark(looks=True) if run_spec.live_measures and run_spec.labels_wait else None
+        return Cell(name, learner, fold, self._build_states(), meter, run_spec.detectors, live=live)
 
     def run(self, plan: BatchPlan, run_tasks: TaskRunner = run_serially) -> BatchResult:
         """Run a plan in all cells, and measure at its reading rows."""
@@ -575,8 +650,18 @@ class CellGroup:
             saved=self._try_save() if plan.saves else None,
             confusions=self._copy_confusions(tallies, plan.confusion_readings) if plan.confusion_readings else None,
             blocks=tuple(cell.blocks for cell in cells) if self.run_spec.keeps_blocks else (),
+            live_blocks=tuple(cell.live_blocks for cell in cells) if self.run_spec.labels_wait else (),
+            looks=self._collect_looks(len(plan.reading_rows)),
             spent=tuple(cell.spent for cell in cells),
         )
+
+    def _collect_looks(self, n_readings: int) -> NDArray[np.float64] | None:
+        """Return the numbers of the tallies for live verdicts, [cells, readings, numbers]; NaN after a failure."""
+        if not self.run_spec.live_measures or not n_readings:
+            return None
+        missing = np.full((n_readings, self.run_spec.block_layout.n_numbers), np.nan)
+        looks = (cell.looks for cell in self._cells)
+        return np.stack([missing if numbers is None else numbers for numbers in looks])
 
     def _copy_confusions(self, tallies: list[CellTallies], readings: Sequence[int]) -> NDArray[np.float64]:
         """Copy the confusion matrices of some readings out of the tallies [cell][forgetting][reading]."""

@@ -12,6 +12,7 @@ from streamgauge._engine.schedule import LabelTotals, Scheduler, Score
 from streamgauge._engine.source import RowSource
 from streamgauge._foreign import is_stream
 from streamgauge.errors import StreamgaugeError
+from streamgauge.labelling import AllLabels
 from streamgauge.protocols import Labelling, Scheme, Stream
 from streamgauge.records import Arrivals, Batch
 from streamgauge.streams.composed import Composed
@@ -105,6 +106,7 @@ class Planner:
             label_counts=label_counts,
             times=None if batch.time is None else batch.time[np.array(reading_rows, dtype=np.int64) - start - 1],
             confusion_readings=self._choose_confusion_readings(reading_rows),
+            longest_delays=self._scheduler.find_longest_delays(reading_rows),
         )
 
     def _choose_confusion_readings(self, reading_rows: Sequence[int]) -> list[int]:
@@ -135,6 +137,7 @@ class Planner:
             label_counts=label_counts[None] if is_due else None,
             times=np.array([time]) if is_due and time is not None else None,
             confusion_readings=[0] if is_due and keeps_confusions else [],
+            longest_delays=[totals.longest_delay] if is_due else [],
         )
 
     def _save(self) -> dict[str, bytes]:
@@ -186,6 +189,11 @@ class RowSourceSpec:
     def is_computed(self) -> bool:
         """Whether the rows are computed, so that any machine can make them."""
         return _is_computed(self.stream)
+
+    @property
+    def labels_wait(self) -> bool:
+        """Whether rows may be scored before their labels arrive, or although they never do."""
+        return self.score == "first" and not isinstance(self.labelling, AllLabels)
 
     def open(self) -> PlanMaker:
         """Start from the first row."""

@@ -6,6 +6,7 @@ stream, plus the phase within the row: labels that arrive before it (`BEFORE`), 
 it (`AFTER`), and tests inserted after that (`INSERTED`).
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, Literal, TypeVar, get_args
@@ -52,13 +53,17 @@ def check_score(score: str) -> None:
 
 @dataclass(frozen=True)
 class LabelTotals:
-    """The number of labels that arrived, are due, never arrive or are unknown, and of rows left out; see `Feedback`."""
+    """The number of labels that arrived, are due, never arrive or are unknown, and of rows left out; see `Feedback`.
+
+    `longest_delay` is the greatest number of rows between a row and its label so far.
+    """
 
     n_revealed: int = 0
     n_owed: int = 0
     n_hidden: int = 0
     n_unknown: int = 0
     n_left_out: int = 0
+    longest_delay: int = 0
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,9 @@ class Schedule:
         At which operations the test of a row is scored, if its prediction waits for the label; None for at the test.
     idle
         At which operations a row is only scored; None for none.
+    labelled
+        At which operations the label of a row arrives that was tested and is scored, if it can be later than the score
+        or not at all; None for all that are scored. Live verdicts use only these.
     """
 
     batch: Batch
@@ -87,6 +95,7 @@ class Schedule:
     moves: "Rearrangement | None" = None
     scored: NDArray[np.bool_] | None = None
     idle: NDArray[np.bool_] | None = None
+    labelled: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)
@@ -282,6 +291,10 @@ class _WaitingRows:
         return slots
 
 
+NO_DELAYS = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+"""The rows at which labels arrived in a batch without late labels, and the longest delay until then."""
+
+
 class Scheduler:
     """Schedules the operations of each batch, from when its rows may be learnt and when their labels arrive.
 
@@ -333,6 +346,7 @@ class Scheduler:
         self._last_time: NDArray[np.float64] | None = None
         self.totals = LabelTotals()
         """What has happened to the labels so far."""
+        self._delays, self._delay_before = NO_DELAYS, 0
         self.hidden: NDArray[np.bool_] | None = None
         """Which rows of the last batch have a label that never arrives; None for none."""
         self.arrived: NDArray[np.int64] | None = None
@@ -369,12 +383,12 @@ class Scheduler:
 
     def _count(self, n_revealed: int, n_hidden: int = 0, n_unknown: int = 0) -> None:
         before = self.totals
-        self.totals = LabelTotals(
+        self.totals = replace(
+            before,
             n_revealed=before.n_revealed + n_revealed,
             n_owed=self._waiting.n_owed,
             n_hidden=before.n_hidden + n_hidden,
             n_unknown=before.n_unknown + n_unknown,
-            n_left_out=before.n_left_out,
         )
 
     @property
@@ -387,6 +401,7 @@ class Scheduler:
         if batch.start < 0:  # rows of another stream, learnt before the first
             return Schedule(batch)
         self._last_time = None if batch.time is None else batch.time[-1:]
+        self._delays, self._delay_before = NO_DELAYS, self.totals.longest_delay
         moments = self._find_moments(batch, arrivals)
         inserted = self._scheme.inserted_tests(batch.start, batch.start + len(batch))
         n_unknown = batch.n_unlabelled
@@ -408,7 +423,9 @@ class Scheduler:
             self._count(int(np.count_nonzero(at_once)), n_hidden, n_unknown)
             self.arrived = batch.rows[at_once]
             self._scored_from = self._scored_from or 0 if len(self.arrived) else self._scored_from
-            return Schedule(batch, None if self._score == "first" else at_once, at_once)
+            if self._score == "first":
+                return Schedule(batch, None, at_once, labelled=at_once)
+            return Schedule(batch, at_once, at_once)
         moments = _Moments(moment, label, moments.due)
         self._note_late_labels(batch, moments)
         schedule = self._order(batch, moments, inserted)
@@ -446,8 +463,10 @@ class Scheduler:
         if self._leaves_out:
             self._count_left_out(rows.y != UNLABELLED)
         empty = Batch(n_rows - 1, rows.x[:0], rows.y[:0], time=self._last_time)
-        scored = test if self._score == "labelled" else None
-        return self._arrange(Schedule(empty, test, np.zeros(len(rows), dtype=np.bool_), moves, scored))
+        scored, labelled = (test if self._score == score else None for score in ("labelled", "first"))
+        return self._arrange(
+            Schedule(empty, test, np.zeros(len(rows), dtype=np.bool_), moves, scored, labelled=labelled)
+        )
 
     def _find_moments(self, batch: Batch, arrivals: Arrivals | None) -> "_Moments | None":
         """Return when each row is learnt and its label arrives; None for at once."""
@@ -521,7 +540,30 @@ class Scheduler:
             arrivals=np.flatnonzero(operations.kind == TEST),
         )
         idle = operations.kind == BEFORE if len(between) else None
-        return Schedule(batch, test, operations.revealed, moves, scored, idle)
+        labelled = self._mask_labelled(operations, test) if self._score == "first" else None
+        self._note_delays(operations)
+        return Schedule(batch, test, operations.revealed, moves, scored, idle, labelled)
+
+    def _mask_labelled(self, operations: "_Operations", test: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return at which operations the label of a row arrives whose test is scored."""
+        stop_row = NEVER if self._scored_from is None else self._scored_from
+        left_out = (operations.row >= self._late_from) & (operations.row < stop_row)
+        return np.where(operations.kind == INSERTED, test, operations.revealed & ~left_out)
+
+    def _note_delays(self, operations: "_Operations") -> None:
+        """Note the longest delay of a label in rows, as far as labels have arrived."""
+        known = operations.revealed & (operations.kind != INSERTED)
+        if known.any():
+            late = np.maximum.accumulate((operations.now - operations.row)[known])
+            late = np.maximum(late, self.totals.longest_delay)
+            self._delays = operations.now[known], late
+            self.totals = replace(self.totals, longest_delay=int(late[-1]))
+
+    def find_longest_delays(self, reading_rows: Sequence[int]) -> list[int]:
+        """Return the longest delay of a label in rows before each reading row of the last batch."""
+        now, late = self._delays
+        before = np.append(self._delay_before, late)
+        return before[np.searchsorted(now, reading_rows, side="left")].tolist()  # type: ignore[no-any-return]
 
     def _ask_scheme(self, batch: Batch) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return which rows of a batch some fold tests, and which it can learn; asked only while tests are left out."""

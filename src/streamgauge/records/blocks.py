@@ -26,6 +26,7 @@ __all__ = [
     "CellBlocks",
     "VoteBins",
     "align_bins",
+    "choose_ends",
     "find_block_length",
     "list_boundaries",
 ]
@@ -311,48 +312,75 @@ class BlockTallies:
         return BlockTallies(self.rows, self.layout, self.numbers[list(indices)], votes)
 
     @classmethod
-    def from_cells(
-        cls, cells: Sequence[CellBlocks | None], shape: tuple[int, int], layout: BlockLayout
-    ) -> "BlockTallies | None":
+    def from_cumulative(
+        cls,
+        rows: Sequence[int],
+        numbers: NDArray[np.float64],
+        votes: Sequence[Sequence[Sequence[VoteBins]]],
+        shape: tuple[int, int],
+        layout: BlockLayout,
+        *,
+        min_length: int = 1,
+    ) -> "BlockTallies":
         """Return the tallies of blocks from the cumulative tallies of all cells, by learner and fold.
 
         A last block of less than half the length of the others joins the one before it, and blocks in which no cell
         scored a row join the next.
+
+        Parameters
+        ----------
+        rows
+            The rows of the cumulative tallies, ascending.
+        numbers
+            Those of each cell, float64 [cells, rows, numbers]; NaN for a learner that has failed.
+        votes
+            For each cell and row the votes for each class; empty for a cell that has failed, or if they are not kept.
+        shape, layout
+            The numbers of learners and folds, and the meaning of the numbers.
+        min_length
+            The fewest rows of a block.
         """
-        known = next((cell for cell in cells if cell is not None), None)
-        if known is None:
-            return None
-        keep = _choose_ends(known.rows, cells, layout)
+        keep = choose_ends(rows, numbers[:, :, layout.find_position("width")], min_length)
+        chosen = numbers[:, keep]
+        blocks = np.diff(chosen, axis=1, prepend=0.0)
         n_ranks = layout.n_ranks
-        numbers = np.full((len(cells), len(keep), layout.n_numbers), np.nan)
-        votes = {}
-        for index, cell in enumerate(cells):
-            if cell is None:
-                continue
-            chosen = cell.select(keep)
-            numbers[index] = np.diff(chosen.numbers, axis=0, prepend=0.0)
-            if n_ranks:
-                numbers[index, :, -n_ranks:] = np.nan
-                numbers[index, -1, -n_ranks:] = chosen.numbers[-1, -n_ranks:]
-            if layout.has_votes:
-                for code in range(layout.n_classes):
-                    level, bins, _ = chosen.votes[-1][code]
-                    weights = align_bins([by_class[code] for by_class in chosen.votes], level, bins)
-                    votes[(*divmod(index, shape[1]), code)] = (level, bins, np.diff(weights, axis=1, prepend=0.0))
-        rows = np.array([known.rows[index] for index in keep], dtype=np.int64)
-        return cls(rows, layout, numbers.reshape(*shape, *numbers.shape[1:]), votes)
+        if n_ranks:
+            blocks[:, :, -n_ranks:] = np.nan
+            blocks[:, -1, -n_ranks:] = chosen[:, -1, -n_ranks:]
+        bins = {}
+        for index, of_cell in enumerate(votes):
+            for code in range(layout.n_classes if of_cell else 0):
+                level, occupied, _ = of_cell[keep[-1]][code]
+                weights = align_bins([of_cell[end][code] for end in keep], level, occupied)
+                bins[(*divmod(index, shape[1]), code)] = (level, occupied, np.diff(weights, axis=1, prepend=0.0))
+        ends = np.array([rows[index] for index in keep], dtype=np.int64)
+        return cls(ends, layout, blocks.reshape(*shape, *blocks.shape[1:]), bins)
 
 
-def _choose_ends(rows: Sequence[int], cells: Sequence[CellBlocks | None], layout: BlockLayout) -> list[int]:
-    """Return the indices of the rows that end a block."""
-    position = layout.find_position("width")
-    scored = np.sum([cell.numbers[:, position] for cell in cells if cell is not None], axis=0)
-    length = find_block_length(rows[-1])
+def choose_ends(rows: Sequence[int], widths: NDArray[np.float64], min_length: int = 1) -> list[int]:
+    """Return the indices of the rows that end a block, from how many rows each cell has scored at each row.
+
+    Examples
+    --------
+    >>> choose_ends([8, 16, 24, 26], np.array([[8.0, 8.0, 16.0, 18.0]]))
+    [0, 3]
+    """
+    with np.errstate(invalid="ignore"):
+        scored = np.nansum(widths, axis=0)
+    length = max(find_block_length(rows[-1]), _round_up(min_length))
     ends = [index for index, row in enumerate(rows) if row % length == 0 or index == len(rows) - 1]
     if len(ends) > 1 and 2 * (rows[ends[-1]] - rows[ends[-2]]) < length:
         del ends[-2]
     fresh = [end for before, end in pairwise([-1, *ends]) if scored[end] > (scored[before] if before >= 0 else 0.0)]
     return fresh or ends[-1:]
+
+
+def _round_up(min_length: int) -> int:
+    """Return the first length of blocks that is at least this."""
+    length = FIRST_LENGTH
+    while length < min_length:
+        length *= 2
+    return length
 
 
 def align_bins(parts: Sequence[VoteBins], level: int, index: NDArray[np.int64]) -> NDArray[np.float64]:

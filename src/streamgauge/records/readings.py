@@ -447,6 +447,8 @@ class Feedback:
         Predictions scored per fold, int64 [k].
     n_left_out
         Rows that were not scored because they were tested before the first late label could be learnt.
+    longest_delay
+        The greatest number of rows between a row and the arrival of its label.
 
     Examples
     --------
@@ -462,6 +464,7 @@ class Feedback:
     n_unknown: int
     n_scored: NDArray[np.int64]
     n_left_out: int = 0
+    longest_delay: int = 0
 
     @property
     def sentence(self) -> str:
