@@ -1,12 +1,21 @@
 """The report model: blocks of sentences and tables, independent of the output format."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from streamgauge._format.numbers import MISSING, format_p_value, format_spread, format_value, label_measure
+from streamgauge._format.numbers import (
+    MISSING,
+    RATE,
+    format_p_value,
+    format_spread,
+    format_value,
+    label_measure,
+    to_difference_unit,
+)
 from streamgauge._format.text import count, describe_forgetting, shorten_stream_name, shorten_stream_names
-from streamgauge.records import RunData
+from streamgauge.records import EarlierVerdict, ModelVerdict, RunData, Verdict
 from streamgauge.reports.alarms import format_score, list_score_columns, score_alarms_by_name
 from streamgauge.reports.costs import format_costs, list_cost_columns
 from streamgauge.reports.findings import (
@@ -16,6 +25,7 @@ from streamgauge.reports.findings import (
     format_such_streams,
     group_by_pair,
     label_difference,
+    label_p,
     list_findings,
     list_limitations,
     list_ranking_findings,
@@ -23,7 +33,9 @@ from streamgauge.reports.findings import (
 )
 from streamgauge.reports.series import Series, list_series
 from streamgauge.reports.title import build_title, describe_run, get_part
+from streamgauge.reports.verdicts import VerdictLine, group_verdicts
 from streamgauge.significance import POST_HOCS, Comparison, Ranking
+from streamgauge.significance.verdict_terms import describe_verdicts
 
 __all__ = [
     "Cell",
@@ -116,6 +128,9 @@ def build_document(results: RunData, comparisons: Sequence[Comparison] = ()) -> 
         blocks.append(_build_finals_grid(list(group), comparisons))
     if comparisons:
         blocks.append(_build_tests_grid(comparisons))
+    blocks += _build_verdict_grids(results.verdicts)
+    if results.model_verdicts:
+        blocks.append(_build_model_verdicts_grid(results.model_verdicts))
     blocks += _build_other_grids(results)
     stream = shorten_stream_name(str(get_part(results.description, "stream").get("name", "")))
     return Document(build_title(results), describe_run(results), tuple(blocks), stream)
@@ -170,8 +185,8 @@ def _build_final_cell(series: Series, learner: str, worse: frozenset[str]) -> Ce
 
 
 def _is_test_of(test: Comparison, series: Series) -> bool:
-    """Return whether a test was of the measure of a series, over the same rows."""
-    return (test.measure, test.forgetting) == (series.measure, series.forgetting)
+    """Return whether a test was of the measure of a series, over the same rows, and not of a mean of readings."""
+    return (test.measure, test.forgetting) == (series.measure, series.forgetting) and test.n_readings is None
 
 
 def _find_worse(series: Series, tests: Sequence[Comparison]) -> frozenset[str]:
@@ -192,7 +207,7 @@ def _build_tests_grid(comparisons: Sequence[Comparison]) -> Grid:
                     test.title,
                     format_estimate(test, shared),
                     format_interval(test),
-                    format_p_value(test.p_value),
+                    format_p_value(test.deciding_p),
                     *(format_such_streams(test) if with_streams else ()),
                 )
             ),
@@ -200,8 +215,85 @@ def _build_tests_grid(comparisons: Sequence[Comparison]) -> Grid:
         for pair in group_by_pair(comparisons)
         for test in pair
     )
-    columns = ("pair", "test", label_difference(shared), "interval on this stream", "p")
-    return Grid("Pairwise tests", (*columns, *(("for such streams", "p") if with_streams else ())), rows)
+    p_value = label_p(comparisons)
+    columns = ("pair", "test", label_difference(shared), "interval on this stream", p_value)
+    note = f"Adjusted by {adjustment}." if (adjustment := comparisons[0].adjustment) else ""
+    return Grid("Pairwise tests", (*columns, *(("for such streams", p_value) if with_streams else ())), rows, note)
+
+
+def _build_verdict_grids(verdicts: Sequence[Verdict]) -> list[Grid]:
+    """Return a table of live verdicts for each measure; what they have in common is below the last one."""
+    groups = group_verdicts(verdicts)
+    terms = " ".join(describe_verdicts(verdicts).terms)
+    return [
+        Grid(
+            group.heading,
+            (
+                "pair",
+                "verdict now",
+                "since row",
+                _label_lead(group.lines[0].verdict),
+                "interval",
+                "rows left",
+                "before",
+            ),
+            tuple((f"{line.ahead} against {line.behind}", _list_verdict_cells(line)) for line in group.lines),
+            terms if group is groups[-1] else "",
+        )
+        for group in groups
+    ]
+
+
+def _label_lead(verdict: Verdict) -> str:
+    return ", ".join(filter(None, ("ahead by", to_difference_unit(verdict.unit, short=True))))
+
+
+def _list_verdict_cells(line: VerdictLine) -> tuple[Cell, ...]:
+    verdict = line.verdict
+    lead, left = format_value(line.lead, verdict.unit), verdict.rows_left
+    return (
+        Cell(_name_outcome(verdict, verdict.outcome)),
+        Cell(_format_row(verdict.row)),
+        Cell(lead),
+        Cell(line.interval or MISSING),
+        Cell(MISSING if left is None else f"about {float(f'{left:.2g}'):,.0f}"),
+        Cell(_format_earlier(verdict, verdict.earlier)),
+    )
+
+
+def _name_outcome(verdict: Verdict, outcome: str) -> str:
+    better = {"first": verdict.first, "second": verdict.second}.get(outcome)
+    return outcome if better is None else f"{better} is better"
+
+
+def _format_row(row: int | None) -> str:
+    return MISSING if row is None else f"{row:,}"
+
+
+def _format_earlier(verdict: Verdict | ModelVerdict, earlier: EarlierVerdict | None) -> str:
+    if earlier is None:
+        return MISSING
+    outcome = _name_outcome(verdict, earlier.outcome) if isinstance(verdict, Verdict) else earlier.outcome
+    return f"{outcome}, row {earlier.since:,} to {earlier.until:,}"
+
+
+def _build_model_verdicts_grid(verdicts: Sequence[ModelVerdict]) -> Grid:
+    rows = []
+    for verdict in verdicts:
+        unit = "%" if verdict.unit == RATE else f" {verdict.unit}".rstrip()
+        ends = ", ".join(format_value(end, verdict.unit) for end in verdict.interval or ())
+        texts = (
+            verdict.requirement,
+            verdict.outcome,
+            _format_row(verdict.row),
+            f"{format_value(verdict.value, verdict.unit)}{unit}" if math.isfinite(verdict.value) else MISSING,
+            f"[{ends}]" if ends else MISSING,
+            _format_row(verdict.since or None),
+            _format_earlier(verdict, verdict.earlier),
+        )
+        rows.append((verdict.learner, tuple(map(Cell, texts))))
+    columns = ("learner", "requirement", "verdict now", "since row", "value", "interval", "of rows from", "before")
+    return Grid("Live verdicts on one model", columns, tuple(rows), " ".join(describe_verdicts(verdicts).terms))
 
 
 def _build_other_grids(results: RunData) -> list[Grid]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 import numpy as np
 
@@ -11,17 +12,19 @@ from streamgauge.drift import AlarmScore, score_results
 from streamgauge.records import RunData
 from streamgauge.reports.pareto import find_pareto_points
 from streamgauge.reports.series import list_series
-from streamgauge.significance import Comparison, RankedPair, Ranking
+from streamgauge.significance import BestGroup, Comparison, RankedPair, Ranking, best_group
 from streamgauge.significance.requests import find_test_obstacle
 
 __all__ = [
     "describe_abstentions",
+    "find_best_groups",
     "find_shared_unit",
     "format_estimate",
     "format_interval",
     "format_such_streams",
     "group_by_pair",
     "label_difference",
+    "label_p",
     "list_findings",
     "list_limitations",
     "list_ranking_findings",
@@ -132,7 +135,7 @@ def format_interval(comparison: Comparison) -> str:
 
 
 def format_such_streams(comparison: Comparison) -> tuple[str, str]:
-    """Return the interval and the p-value for other streams of the source; empty if the test has none.
+    """Return the interval and the deciding p-value for other streams of the source; empty if the test has none.
 
     Examples
     --------
@@ -144,11 +147,40 @@ def format_such_streams(comparison: Comparison) -> tuple[str, str]:
     answer = comparison.such_streams
     if answer is None:
         return "", ""
-    return _format_bounds(answer.interval, comparison.unit), format_p_value(answer.p_value)
+    return _format_bounds(answer.interval, comparison.unit), format_p_value(answer.deciding_p)
 
 
 def _format_bounds(interval: tuple[float, float] | None, unit: str) -> str:
     return "" if interval is None else f"[{', '.join(format_difference(bound, unit) for bound in interval)}]"
+
+
+def label_p(comparisons: Sequence[Comparison]) -> str:
+    """Return the heading of a column of the p-values that decide.
+
+    Examples
+    --------
+    >>> from streamgauge.significance import adjust_pairs, mcnemar
+    >>> label_p([mcnemar(20, 5, 100)]), label_p(adjust_pairs([mcnemar(20, 5, 100)] * 3))
+    ('p', 'adjusted p')
+    """
+    return "adjusted p" if any(comparison.adjusted is not None for comparison in comparisons) else "p"
+
+
+def find_best_groups(comparisons: Sequence[Comparison]) -> list[BestGroup]:
+    """Return the best of three or more learners and those that are not significantly worse, for each measure.
+
+    Examples
+    --------
+    >>> find_best_groups([])
+    []
+    """
+    tests = sorted((pair[0] for pair in group_by_pair(comparisons)), key=_find_kind)
+    groups = [list(group) for _, group in groupby(tests, key=_find_kind)]
+    return [best_group(group) for group in groups if len(group) > 1]
+
+
+def _find_kind(comparison: Comparison) -> tuple[str, str]:
+    return comparison.measure, comparison.forgetting
 
 
 IMBALANCED = 0.8
@@ -169,6 +201,7 @@ def list_findings(results: RunData, comparisons: Sequence[Comparison] = ()) -> l
     """
     return [
         *_describe_best(results),
+        *(group.sentence for group in find_best_groups(comparisons)),
         *(pair[0].sentence for pair in group_by_pair(comparisons)),
         *_describe_imbalance(results),
         *_describe_alarms(results),
@@ -376,10 +409,15 @@ def _describe_untested(results: RunData, comparisons: Sequence[Comparison]) -> I
 
 def _describe_test_limits(comparisons: Sequence[Comparison]) -> Iterable[str]:
     leading = [pair[0] for pair in group_by_pair(comparisons)]
-    equal = [f"{test.first} and {test.second}" for test in leading if not test.p_value <= test.alpha]
+    equal = [f"{test.first} and {test.second}" for test in leading if not test.deciding_p <= test.alpha]
     if equal:
         yield f"No difference was found between {join_words(equal)}, which does not show that they are equally good."
-    if len(leading) > 1:
+    if len(leading) > 1 and leading[0].adjusted is not None:
+        yield (
+            f"Claims are by p-values adjusted by {leading[0].adjustment}; the intervals are of each pair alone, at"
+            f" {100 * (1 - leading[0].alpha):g}%."
+        )
+    elif len(leading) > 1:
         alpha = leading[0].alpha
         chance = 1 - (1 - alpha) ** len(leading)
         yield (

@@ -48,7 +48,7 @@ class PMatrix:
 
 
 def build_p_matrix(source: Ranking | Sequence[Comparison]) -> PMatrix:
-    """Return the matrix of the p-values of comparisons, or of the adjusted p-values of a ranking.
+    """Return the matrix of the p-values that decide: the adjusted ones of a ranking or of several comparisons.
 
     Examples
     --------
@@ -63,11 +63,11 @@ def build_p_matrix(source: Ranking | Sequence[Comparison]) -> PMatrix:
     elif source:
         measure, alpha = source[0].measure, source[0].alpha
         tests = [pair[0] for pair in group_by_pair(source) if pair[0].measure == measure]
-        pairs = [(test.first, test.second, test.p_value) for test in tests]
+        pairs = [(test.first, test.second, test.deciding_p) for test in tests]
         learners = tuple(
             dict.fromkeys(name for test in source if test.measure == measure for name in (test.first, test.second))
         )
-        title = f"p-values in {measure}"
+        title = f"{'Adjusted p' if tests[0].adjusted is not None else 'p'}-values in {measure}"
     else:
         msg = "there are no pairs of learners with p-values to show"
         raise StreamgaugeError(msg)

@@ -1,4 +1,4 @@
-"""Sections of the page: findings, verdicts, final results, charts, folds, pairwise tests, configuration."""
+"""Sections of the page: findings, comparisons, final results, charts, folds, pairwise tests, configuration."""
 
 import math
 from collections import Counter
@@ -23,22 +23,26 @@ from streamgauge.reports.findings import (
     format_such_streams,
     group_by_pair,
     label_difference,
+    label_p,
 )
 from streamgauge.reports.series import Series
 from streamgauge.reports.svg import draw_key
+from streamgauge.reports.verdicts import COMPARISONS_TITLE
 from streamgauge.significance import Comparison
 
 __all__ = [
     "build_chart_section",
+    "build_comparisons_section",
     "build_configuration_section",
     "build_finals_section",
     "build_findings_section",
     "build_folds_section",
+    "build_item_list",
     "build_learner_heading",
     "build_pairs_section",
     "build_scrollable_table",
     "build_section",
-    "build_verdicts_section",
+    "draw_interval",
 ]
 
 LABELS = {"n_rows": "rows", "n_folds": "folds", "seconds": "duration in seconds", "seedless": "deterministic"}
@@ -47,8 +51,8 @@ LABELS = {"n_rows": "rows", "n_folds": "folds", "seconds": "duration in seconds"
 NAMES = ("name", "spec")
 """Entries of a description that name the part they are in."""
 
-MAX_VERDICTS = 6
-"""The number of verdicts shown at once; the others are collapsed."""
+MAX_ITEMS = 6
+"""The number of pairs shown at once; the others are collapsed."""
 
 
 def build_findings_section(findings: Sequence[str], limitations: Sequence[str]) -> Markup:
@@ -83,27 +87,38 @@ def build_chart_section(title: str, *charts: Chart | None, note: str = "") -> Ma
     )
 
 
-def build_verdicts_section(comparisons: Sequence[Comparison]) -> Markup:
-    """Return the section with the verdict of the first test of each pair, the difference and a drawing of its interval.
+def build_comparisons_section(comparisons: Sequence[Comparison]) -> Markup:
+    """Return the section with the outcome of the first test of each pair, the difference and a drawing of its interval.
 
     Examples
     --------
-    >>> build_verdicts_section([])
+    >>> build_comparisons_section([])
     ''
     """
     tests = [pair[0] for pair in group_by_pair(comparisons)]
     if not tests:
         return Markup()
-    items = [_build_verdict(test, *_compute_scale(tests, test.unit)) for test in tests]
-    verdicts = tag("ul", *items[:MAX_VERDICTS], class_="verdicts")
-    others = tag("ul", *items[MAX_VERDICTS:], class_="verdicts")
-    more = tag("summary", count(len(items) - MAX_VERDICTS, "more pair"))
-    collapsed = tag("details", more, others, class_="more") if len(items) > MAX_VERDICTS else Markup()
+    items = [_build_comparison(test, *_compute_scale(tests, test.unit)) for test in tests]
     note = (
-        "Each bar is the interval of the difference, from the view of the learner that is ahead; the dashed line marks"
-        " no difference."
+        "Tests that are valid once, after the last row. Each bar is the interval of the difference, from the view of"
+        " the learner that is ahead; the dashed line marks no difference."
     )
-    return build_section("Verdicts", verdicts, collapsed, tag("p", note, class_="note"))
+    return build_section(COMPARISONS_TITLE, build_item_list(items), tag("p", note, class_="note"))
+
+
+def build_item_list(items: Sequence[Markup]) -> Markup:
+    """Return a list of pairs; if there are many, those after the first few are collapsed.
+
+    Examples
+    --------
+    >>> build_item_list([tag("li", "tree is better than bayes")])
+    '<ul class="verdicts"><li>tree is better than bayes</li></ul>'
+    """
+    shown = tag("ul", *items[:MAX_ITEMS], class_="verdicts")
+    if len(items) <= MAX_ITEMS:
+        return shown
+    more = tag("summary", count(len(items) - MAX_ITEMS, "more pair"))
+    return join_markup(shown, tag("details", more, tag("ul", *items[MAX_ITEMS:], class_="verdicts"), class_="more"))
 
 
 def build_finals_section(all_series: Sequence[Series], learners: Sequence[str]) -> Markup:
@@ -158,7 +173,14 @@ def build_pairs_section(comparisons: Sequence[Comparison]) -> Markup:
     if not comparisons:
         return Markup()
     shared = find_shared_unit(comparisons)
-    titles = ("Pair", "Test", label_difference(shared).replace("d", "D", 1), "Interval", "p", "Conclusion")
+    titles = (
+        "Pair",
+        "Test",
+        label_difference(shared).replace("d", "D", 1),
+        "Interval",
+        label_p(comparisons),
+        "Conclusion",
+    )
     head = tag("thead", tag("tr", *(tag("th", title, scope="col") for title in titles)))
     rows = (_build_test_row(pair, index, shared) for pair in group_by_pair(comparisons) for index in range(len(pair)))
     return build_section("Pairwise tests", build_scrollable_table(head, rows, class_="words"))
@@ -249,29 +271,58 @@ def _list_bounds(test: Comparison) -> list[float]:
     return bounds if all(map(math.isfinite, bounds)) else []
 
 
-def _build_verdict(test: Comparison, low: float, high: float) -> Markup:
+def _build_comparison(test: Comparison, low: float, high: float) -> Markup:
     number = tag("span", format_difference(test.difference, test.unit), class_="difference")
     unit = f" {to_difference_unit(test.unit, short=True)} "
     figures = tag("div", number, unit, tag("span", format_interval(test), class_="spread"), class_="figures")
     words = tag("div", tag("p", test.sentence), _build_warnings(test))
-    return tag("li", words, tag("div", _draw_interval(test, low, high), figures, class_="estimate"))
+    is_clear = test.interval is not None and (test.interval[0] > 0 or test.interval[1] < 0)
+    drawing = draw_interval(_list_bounds(test), (low, high), is_clear=is_clear)
+    return tag("li", words, tag("div", drawing, figures, class_="estimate"))
 
 
 def _build_warnings(test: Comparison) -> Markup:
     return join_markup(*(tag("p", warning, class_="warning") for warning in test.warnings))
 
 
-def _draw_interval(test: Comparison, low: float, high: float) -> Markup:
-    """Draw the difference and its interval around zero, on a scale from `low` to `high`."""
-    zero, *xs = (f"{6 + 188 * (bound - low) / ((high - low) or 1.0):.1f}" for bound in (0.0, *_list_bounds(test)))
-    marks = [tag("line", x1=zero, y1=1, x2=zero, y2=27, class_="zero")]
+def draw_interval(
+    bounds: Sequence[float], scale: tuple[float, float], *, is_clear: bool, middle: float = 0.0, margin: float = 0.0
+) -> Markup:
+    """Draw an interval and the estimate in it around a middle, on a scale between two numbers.
+
+    Parameters
+    ----------
+    bounds
+        The ends of the interval, if there is one, then the estimate.
+    scale
+        The ends of the scale.
+    is_clear
+        Whether the interval excludes the middle, which decides its colour.
+    middle
+        What the dashed line marks.
+    margin
+        The distance from the middle that is shaded.
+
+    Examples
+    --------
+    >>> draw_interval([], (-1.0, 1.0), is_clear=False).count("<line")
+    1
+    """
+    low, high = scale
+
+    def place(value: float) -> float:
+        return round(6 + 188 * (min(max(value, low), high) - low) / ((high - low) or 1.0), 1)
+
+    left, right = place(middle - margin), place(middle + margin)
+    marks = [tag("rect", x=left, y=3, width=round(right - left, 1), height=22, class_="margin")] if margin else []
+    marks.append(tag("line", x1=place(middle), y1=1, x2=place(middle), y2=27, class_="zero"))
+    xs = [place(bound) for bound in bounds]
     if len(xs) == 3:
         ends = ((xs[0], 14, xs[1], 14), (xs[0], 9, xs[0], 19), (xs[1], 9, xs[1], 19))
         marks.extend(tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="reach") for x1, y1, x2, y2 in ends)
     marks.extend(tag("circle", cx=x, cy=14, r=4) for x in xs[-1:])
-    clear = test.interval is not None and (test.interval[0] > 0 or test.interval[1] < 0)
     return tag(
-        "svg", *marks, class_="interval clear" if clear else "interval", viewBox="0 0 200 28", aria_hidden="true"
+        "svg", *marks, class_="interval clear" if is_clear else "interval", viewBox="0 0 200 28", aria_hidden="true"
     )
 
 
@@ -284,7 +335,7 @@ def _build_test_row(pair: Sequence[Comparison], index: int, shared: str | None) 
     cells.append(tag("td", format_estimate(test, shared)))
     for text, other, note in (
         (format_interval(test), other_interval, "for such streams "),
-        (format_p_value(test.p_value), other_p, ""),
+        (format_p_value(test.deciding_p), other_p, ""),
     ):
         second = tag("div", tag("span", note, class_="spread") if note else "", other) if other else ""
         cells.append(tag("td", tag("div", text), second))

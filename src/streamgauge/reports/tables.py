@@ -21,7 +21,14 @@ from streamgauge._format.text import count, describe_forgetting, make_printable
 from streamgauge.records import ModelVerdict, Resources, RunData, Verdict
 from streamgauge.reports.alarms import build_score_table, score_alarms_by_name
 from streamgauge.reports.costs import format_costs, list_cost_columns
-from streamgauge.reports.findings import describe_abstentions, format_interval, format_such_streams, group_by_pair
+from streamgauge.reports.findings import (
+    describe_abstentions,
+    find_best_groups,
+    format_interval,
+    format_such_streams,
+    group_by_pair,
+    label_p,
+)
 from streamgauge.reports.series import Series, list_series
 from streamgauge.reports.verdicts import COMPARISONS_TITLE, group_verdicts
 from streamgauge.significance import Comparison
@@ -74,6 +81,7 @@ def build_summary(results: RunData, comparisons: Sequence[Comparison] = ()) -> R
             Text(f"{COMPARISONS_TITLE} (tests that are valid once, after the last row)", "bold"),
             build_pairs_table(comparisons),
             _list_sentences(comparisons),
+            *(Text(make_printable(group.sentence), "bold") for group in find_best_groups(comparisons)),
         ]
     if results.verdicts:
         parts.append(list_live_verdicts(results.verdicts))
@@ -147,7 +155,7 @@ def build_pairs_table(comparisons: Sequence[Comparison]) -> Table:
     units = f"\n({to_difference_unit(RATE, short=True)})" if rates else ""
     table.add_column(f"difference, interval{units}", justify="right", no_wrap=True)
     for test in tests:
-        table.add_column(Text(f"p\n{make_printable(test)}"), justify="right")
+        table.add_column(Text(f"{label_p(comparisons)}\n{make_printable(test)}"), justify="right")
     for pair in group_by_pair(comparisons):
         p_values = {test.title: "\n".join(filter(None, _list_p_values(test))) for test in pair}
         first = pair[0]
@@ -217,7 +225,7 @@ def _format_estimate(pair: Sequence[Comparison], *, with_unit: bool) -> str:
 
 def _list_p_values(comparison: Comparison) -> tuple[str, str]:
     """Return the p-values on this stream and for such streams; empty if there is none."""
-    return format_p_value(comparison.p_value), format_such_streams(comparison)[1]
+    return format_p_value(comparison.deciding_p), format_such_streams(comparison)[1]
 
 
 def _build_finals_table(all_series: Sequence[Series]) -> Table:

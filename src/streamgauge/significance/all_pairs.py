@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from streamgauge._format.text import count, join_words
+from streamgauge._format.text import count, describe_forgetting, join_words
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.significance.comparison import Comparison
 from streamgauge.significance.corrections import CORRECTIONS
@@ -111,10 +111,11 @@ class BestGroup:
     def sentence(self) -> str:
         """The group in English."""
         where = ", ".join(part for part in (self.adjustment, self.question) if part)
-        measure = f" in {self.measure}" if self.measure else ""
+        over = "" if self.forgetting == "Landmark()" else f" {describe_forgetting(self.forgetting)}"
+        measure = f" in {self.measure}{over}" if self.measure else ""
         text = f"Best{measure}: {self.best}; {self._describe(self.members, where)}."
         if self.such_streams is not None:
-            text = f"{text} For such streams: {self._describe(self.such_streams, '')}."
+            text = f"{text} For such streams, {self._describe(self.such_streams, '')}."
         return text
 
     def _describe(self, members: tuple[str, ...], where: str) -> str:

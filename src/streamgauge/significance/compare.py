@@ -344,7 +344,9 @@ def _run_two_way(
         )
     if outcome.such_streams is not None and outcome.such_streams.note:
         notes = (*notes, f"for such streams: {outcome.such_streams.note}")
-    return replace(outcome, warnings=(*outcome.warnings, *notes), n_readings=n_readings)
+    if n_readings is not None:
+        outcome = replace(outcome, n_readings=n_readings, basis=outcome.basis.replace("of rows", "of readings"))
+    return replace(outcome, warnings=(*outcome.warnings, *notes))
 
 
 def _leave_readings_out(

@@ -238,9 +238,7 @@ the rows, which the folds share.
             low, high = sorted(scale * bound for bound in interval)
             return f"{100 * (1 - self.alpha):g}% interval {low:,.{digits}f} to {high:,.{digits}f}"
 
-        evidence = f"{self.title} over {self.basis}, {p_text(self.p_value)}"
-        if self.adjusted is not None:
-            evidence = f"{evidence}, adjusted {p_text(self.adjusted)} ({self.adjustment})"
+        evidence = f"{self.title} over {self.basis}, {_describe_p(self.p_value, self.adjusted, self.adjustment)}"
         if self.interval is not None:
             evidence = f"{format_interval(self.interval)}; {evidence}"
         by = ""
@@ -259,9 +257,7 @@ the rows, which the folds share.
         if self.such_streams is not None:
             answer = self.such_streams
             claim = f"{ahead} is better too" if answer.deciding_p <= self.alpha else "no difference can be claimed"
-            evidence = f"{format_interval(answer.interval)}, {p_text(answer.p_value)}"
-            if answer.adjusted is not None:
-                evidence = f"{evidence}, adjusted {p_text(answer.adjusted)}"
+            evidence = f"{format_interval(answer.interval)}, {_describe_p(answer.p_value, answer.adjusted)}"
             question = answer.question[:1].upper() + answer.question[1:]
             text = f"{text} {question} {claim} ({evidence})."
         return text
@@ -397,6 +393,13 @@ def find_test(name: str, known: Iterable[str] | None = None) -> SignificanceTest
 def _count_digits(scale: float) -> int:
     """Return the decimals that show two significant digits, between 2 and 7."""
     return min(max(1 - math.floor(math.log10(abs(scale))), 2), 7) if scale else 2
+
+
+def _describe_p(p_value: float, adjusted: float | None, adjustment: str = "") -> str:
+    """Return a p-value, followed by the adjusted one and how it was adjusted, if it was."""
+    if adjusted is None:
+        return p_text(p_value)
+    return f"{p_text(p_value)}, adjusted {p_text(adjusted)}" + (f" by {adjustment}" if adjustment else "")
 
 
 def p_text(p_value: float) -> str:

@@ -81,8 +81,8 @@ def leave_readings_out(
         least = MIN_BLOCKS * WINDOWS_OF_BLOCK * width
         msg = (
             f"the mean of readings needs at least {MIN_BLOCKS} blocks of {WINDOWS_OF_BLOCK} windows ({least:,.0f} rows)"
-            f" with readings, and there are {n_blocks}: evaluate more rows, choose a smaller window, or compare over all"
-            " rows"
+            f" with readings, and there are {n_blocks}: evaluate more rows, choose a smaller window, or compare over"
+            " all rows"
         )
         raise StreamgaugeError(msg)
     left_out = _leave_out(values, n_blocks)

@@ -199,8 +199,8 @@ def _check_forgetting(run: PlannedRun, test: SignificanceTest, measure: Measure,
         least = MIN_BLOCKS * WINDOWS_OF_BLOCK * find_width(forgetting)
         if run.n_rows is not None and run.n_rows < least:
             msg = (
-                f"the mean of readings under {forgetting} needs at least {least:,.0f} rows, not {run.n_rows:,}: evaluate"
-                " more rows, or choose a smaller window"
+                f"the mean of readings under {forgetting} needs at least {least:,.0f} rows, not {run.n_rows:,}:"
+                " evaluate more rows, or choose a smaller window"
             )
             raise StreamgaugeError(msg)
 
