@@ -7,7 +7,7 @@ from streamgauge._format.text import make_printable
 
 __all__ = ["Markup", "build_table", "join_markup", "tag"]
 
-VOID = frozenset({"circle", "line"})
+VOID = frozenset({"circle", "line", "rect"})
 """Elements without content."""
 
 

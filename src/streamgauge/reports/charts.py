@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge._format.markup import Markup, tag
-from streamgauge._format.numbers import RATE, label_measure
+from streamgauge._format.numbers import RATE, label_measure, to_difference_unit
 from streamgauge._format.text import describe_forgetting, make_printable
 from streamgauge._format.times import shows_dates
 from streamgauge.records import Differences, RunData
@@ -22,7 +22,7 @@ __all__ = [
     "build_balance_chart",
     "build_cost_chart",
     "build_curve_charts",
-    "build_difference_chart",
+    "build_difference_charts",
     "build_figure",
     "build_label_chart",
     "compute_point_limit",
@@ -66,6 +66,8 @@ class Chart:
         The index of the run on the page.
     zero
         Whether zero is marked.
+    margin
+        Differences up to this do not matter; they are shaded.
     times
         The times of the points, float64 [n], if the rows carry times that increase.
 
@@ -86,6 +88,7 @@ class Chart:
     bands: bool = False
     run: int = 0
     zero: bool = False
+    margin: float = 0.0
     times: NDArray[np.float64] | None = None
 
     @property
@@ -107,6 +110,7 @@ class Chart:
             "label": make_printable(f"{self.title} {self.subtitle}"),
             "rate": self.unit == RATE,
             "zero": self.zero,
+            "margin": self.margin,
             "rows": rows.tolist(),
             **({} if self.times is None else {"times": round_times(np.interp(rows, self.rows, self.times))}),
             "lines": lines,
@@ -148,7 +152,10 @@ def build_figure(chart: Chart) -> Markup:
         )
         for key in chart.lines
     )
-    unit = label_measure("", chart.unit) if chart.unit else ""
+    if chart.zero:
+        unit = f" ({to_difference_unit(chart.unit, short=True)})"
+    else:
+        unit = label_measure("", chart.unit) if chart.unit else ""
     caption = tag("figcaption", tag("b", chart.title), f"{unit} {chart.subtitle}")
     plot, position = tag("div", class_="plot"), tag("p", class_="where")
     return tag("figure", caption, plot, position, tag("ul", *legend, class_="legend"), class_="chart")
@@ -205,45 +212,58 @@ def build_cost_chart(results: RunData) -> Chart | None:
     )
 
 
-def build_difference_chart(results: RunData) -> Chart | None:
-    """Return the chart of the differences to the best learner, with their confidence sequences; None without pairs.
+def build_difference_charts(results: RunData) -> list[Chart]:
+    """Return a chart for each compared measure: the differences to the best learner, with their confidence sequences.
+
+    The best learner is ahead where a curve is above 0, also in a measure of which less is better.
 
     Examples
     --------
     >>> from streamgauge import SEA, MajorityClass, NaiveBayes, evaluate
     >>> results = evaluate(SEA(n_rows=1000), {"bayes": NaiveBayes(), "majority": MajorityClass()})
-    >>> build_difference_chart(results).names
-    ('bayes minus majority',)
+    >>> [chart.names for chart in build_difference_charts(results)]
+    [('bayes minus majority',)]
     """
     differences = results.differences
     if differences is None or not len(differences.rows):
-        return None
-    best = _find_best(differences, results.learners)
-    rivals = [name for name in results.learners if any({best, name} == set(pair) for pair in differences.pairs)]
-    if not rivals:
-        return None
-    rivals = rivals[:MAX_PAIRS]
+        return []
+    measures = dict.fromkeys(measure for _, _, measure in differences.columns)
+    return [_build_difference_chart(results, differences, measure) for measure in measures]
+
+
+def _build_difference_chart(results: RunData, differences: Differences, measure: str) -> Chart:
+    verdict = next((verdict for verdict in results.verdicts if verdict.measure == measure), None)
+    unit = results.unit(measure) if verdict is None else verdict.unit
+    greater_is_better = results.greater_is_better(measure) if verdict is None else verdict.greater_is_better
+    best = _find_best(differences, measure, greater_is_better=greater_is_better)
+    pairs = [{first, second} for first, second, compared in differences.columns if compared == measure]
+    rivals = [name for name in results.learners if {best, name} in pairs][:MAX_PAIRS]
+    sides = [(best, rival) if greater_is_better else (rival, best) for rival in rivals]
     # The first intervals are so wide that they would hide everything else.
     n_hidden = len(differences.rows) // 10
-    lines = [_hide_start(Curve(*differences.between(best, rival).T), n_hidden) for rival in rivals]
+    lines = [_hide_start(Curve(*differences.between(*side, measure).T), n_hidden) for side in sides]
     return Chart(
-        title="Difference",
-        subtitle=f"in accuracy from {best}, with intervals that hold simultaneously at all rows",
-        group="pairs",
-        names=tuple(f"{best} minus {rival}" for rival in rivals),
+        title=f"Difference in {measure}",
+        subtitle=f"{'from' if greater_is_better else 'to'} {best}, with intervals that hold simultaneously at all rows",
+        group=f"pairs in {measure}",
+        names=tuple(f"{first} minus {second}" for first, second in sides),
         rows=differences.rows,
         lines=dict(enumerate(lines)),
+        unit=unit,
         bands=True,
         zero=True,
+        margin=0.0 if verdict is None or verdict.test == "group_sequential" else verdict.rope,
         times=_find_times(results, differences.rows),
     )
 
 
-def _find_best(differences: Differences, learners: Sequence[str]) -> str:
-    """Return the learner that wins the most pairs at the end."""
-    wins = dict.fromkeys(learners, 0)
-    for (first, second), value in zip(differences.pairs, differences.values[-1, :, 0], strict=True):
-        wins[first if value >= 0 else second] += 1
+def _find_best(differences: Differences, measure: str, *, greater_is_better: bool) -> str:
+    """Return the learner that wins the most pairs in a measure at the end."""
+    wins: dict[str, int] = {}
+    for (first, second, compared), value in zip(differences.columns, differences.values[-1, :, 0], strict=True):
+        if compared == measure:
+            better, worse = (first, second) if (value >= 0) == greater_is_better else (second, first)
+            wins[better], wins[worse] = wins.get(better, 0) + 1, wins.get(worse, 0)
     return max(wins, key=lambda name: wins[name])
 
 

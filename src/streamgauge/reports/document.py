@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from streamgauge._format.numbers import (
@@ -150,7 +150,7 @@ def build_ranking_document(ranking: Ranking) -> Document:
     post_hoc = POST_HOCS[ranking.post_hoc]
     return Document(
         title,
-        f"Compared by {ranking.measure}; post-hoc test of the pairs: {post_hoc}, at level {ranking.alpha:g}.",
+        f"Compared by {ranking.subject}; post-hoc test of the pairs: {post_hoc}, at level {ranking.alpha:g}.",
         (
             Sentences("Findings", tuple(list_ranking_findings(ranking))),
             Sentences("Limitations", tuple(list_ranking_limitations(ranking))),
@@ -218,41 +218,37 @@ def _build_tests_grid(comparisons: Sequence[Comparison]) -> Grid:
     p_value = label_p(comparisons)
     columns = ("pair", "test", label_difference(shared), "interval on this stream", p_value)
     note = f"Adjusted by {adjustment}." if (adjustment := comparisons[0].adjustment) else ""
-    return Grid("Pairwise tests", (*columns, *(("for such streams", p_value) if with_streams else ())), rows, note)
+    return Grid("Pairwise tests at the end", (*columns, *(("for such streams", p_value) if with_streams else ())), rows, note)
 
 
 def _build_verdict_grids(verdicts: Sequence[Verdict]) -> list[Grid]:
     """Return a table of live verdicts for each measure; what they have in common is below the last one."""
-    groups = group_verdicts(verdicts)
+    grids = []
+    for group in group_verdicts(verdicts):
+        conditions = ", ".join(filter(None, group.conditions))
+        lead = ", ".join(filter(None, ("ahead by", to_difference_unit(group.lines[0].verdict.unit, short=True))))
+        columns = ("pair", "verdict now", "since row", lead, "interval", "rows left", "before")
+        rows = [(f"{line.ahead} against {line.behind}", _list_verdict_cells(line)) for line in group.lines]
+        title = f"Live verdicts on {group.measure}"
+        grids.append(_drop_empty_columns(title, columns, rows, f"{conditions[:1].upper()}{conditions[1:]}."))
     terms = " ".join(describe_verdicts(verdicts).terms)
-    return [
-        Grid(
-            group.heading,
-            (
-                "pair",
-                "verdict now",
-                "since row",
-                _label_lead(group.lines[0].verdict),
-                "interval",
-                "rows left",
-                "before",
-            ),
-            tuple((f"{line.ahead} against {line.behind}", _list_verdict_cells(line)) for line in group.lines),
-            terms if group is groups[-1] else "",
-        )
-        for group in groups
-    ]
+    return [*grids[:-1], *(replace(grid, note=f"{grid.note} {terms}") for grid in grids[-1:])]
 
 
-def _label_lead(verdict: Verdict) -> str:
-    return ", ".join(filter(None, ("ahead by", to_difference_unit(verdict.unit, short=True))))
+def _drop_empty_columns(
+    title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, tuple[Cell, ...]]], note: str
+) -> Grid:
+    """Return a table without the columns that have no value."""
+    kept = [index for index in range(len(columns) - 1) if any(cells[index].text != MISSING for _, cells in rows)]
+    named = tuple((name, tuple(cells[index] for index in kept)) for name, cells in rows)
+    return Grid(title, (columns[0], *(columns[1 + index] for index in kept)), named, note)
 
 
 def _list_verdict_cells(line: VerdictLine) -> tuple[Cell, ...]:
     verdict = line.verdict
     lead, left = format_value(line.lead, verdict.unit), verdict.rows_left
     return (
-        Cell(_name_outcome(verdict, verdict.outcome)),
+        Cell(_name_outcome(verdict, verdict.outcome) + _quote_note(verdict, line.sentence)),
         Cell(_format_row(verdict.row)),
         Cell(lead),
         Cell(line.interval or MISSING),
@@ -264,6 +260,11 @@ def _list_verdict_cells(line: VerdictLine) -> tuple[Cell, ...]:
 def _name_outcome(verdict: Verdict, outcome: str) -> str:
     better = {"first": verdict.first, "second": verdict.second}.get(outcome)
     return outcome if better is None else f"{better} is better"
+
+
+def _quote_note(verdict: Verdict | ModelVerdict, sentence: str) -> str:
+    """Return the note of a verdict that is in its sentence, and so not among what all verdicts have in common."""
+    return f" ({verdict.note})" if verdict.note and verdict.note in sentence else ""
 
 
 def _format_row(row: int | None) -> str:
@@ -278,13 +279,13 @@ def _format_earlier(verdict: Verdict | ModelVerdict, earlier: EarlierVerdict | N
 
 
 def _build_model_verdicts_grid(verdicts: Sequence[ModelVerdict]) -> Grid:
-    rows = []
-    for verdict in verdicts:
+    described, rows = describe_verdicts(verdicts), []
+    for verdict, sentence in zip(verdicts, described.sentences, strict=True):
         unit = "%" if verdict.unit == RATE else f" {verdict.unit}".rstrip()
         ends = ", ".join(format_value(end, verdict.unit) for end in verdict.interval or ())
         texts = (
             verdict.requirement,
-            verdict.outcome,
+            f"{verdict.outcome}{_quote_note(verdict, sentence)}",
             _format_row(verdict.row),
             f"{format_value(verdict.value, verdict.unit)}{unit}" if math.isfinite(verdict.value) else MISSING,
             f"[{ends}]" if ends else MISSING,
@@ -293,7 +294,8 @@ def _build_model_verdicts_grid(verdicts: Sequence[ModelVerdict]) -> Grid:
         )
         rows.append((verdict.learner, tuple(map(Cell, texts))))
     columns = ("learner", "requirement", "verdict now", "since row", "value", "interval", "of rows from", "before")
-    return Grid("Live verdicts on one model", columns, tuple(rows), " ".join(describe_verdicts(verdicts).terms))
+    note = f"Anytime-valid at {100 * (1 - verdicts[0].alpha):g}%. {' '.join(described.terms)}"
+    return _drop_empty_columns("Live verdicts on one model", columns, rows, note)
 
 
 def _build_other_grids(results: RunData) -> list[Grid]:

@@ -14,6 +14,7 @@ from streamgauge.reports.pareto import find_pareto_points
 from streamgauge.reports.series import list_series
 from streamgauge.significance import BestGroup, Comparison, RankedPair, Ranking, best_group
 from streamgauge.significance.requests import find_test_obstacle
+from streamgauge.significance.verdict_terms import describe_verdicts
 
 __all__ = [
     "describe_abstentions",
@@ -200,6 +201,7 @@ def list_findings(results: RunData, comparisons: Sequence[Comparison] = ()) -> l
     True
     """
     return [
+        *(f"{sentence}." for sentence in describe_verdicts(results.model_verdicts).sentences),
         *_describe_best(results),
         *(group.sentence for group in find_best_groups(comparisons)),
         *(pair[0].sentence for pair in group_by_pair(comparisons)),
@@ -262,7 +264,7 @@ def list_ranking_findings(ranking: Ranking) -> list[str]:
     streams = count(len(ranking.streams), "stream")
     claims = [_describe_claim(pair, better) for pair in ranking.pairs if (better := ranking.better(pair)) is not None]
     return [
-        f"{best} has the best mean rank by {ranking.measure}, {mean:.2f}, over {streams}.",
+        f"{best} has the best mean rank by {ranking.subject}, {mean:.2f}, over {streams}.",
         f"{differ} (Friedman test, {how}, p {_format_p(p_value)}).",
         *claims,
     ]

@@ -19,7 +19,7 @@ from streamgauge.reports.charts import (
     build_balance_chart,
     build_cost_chart,
     build_curve_charts,
-    build_difference_chart,
+    build_difference_charts,
     build_figure,
     build_label_chart,
     compute_point_limit,
@@ -28,16 +28,17 @@ from streamgauge.reports.charts import (
 from streamgauge.reports.confusion import build_confusion_section, collect_confusion_data
 from streamgauge.reports.costs import build_costs_section
 from streamgauge.reports.findings import list_findings, list_limitations
+from streamgauge.reports.live_sections import build_live_section, build_model_verdicts_section
 from streamgauge.reports.rankings import build_p_matrix_section
 from streamgauge.reports.sections import (
     build_chart_section,
+    build_comparisons_section,
     build_configuration_section,
     build_finals_section,
     build_findings_section,
     build_folds_section,
     build_pairs_section,
     build_section,
-    build_verdicts_section,
 )
 from streamgauge.reports.series import list_series
 from streamgauge.reports.title import build_title, describe_run, get_part
@@ -87,19 +88,17 @@ def page_html(results: RunData, comparisons: Sequence[Comparison] = ()) -> str:
     all_series, learners = list_series(results), results.learners
     curves = build_curve_charts(results, learners)
     cost, balance, label = build_cost_chart(results), build_balance_chart(results), build_label_chart(results)
-    difference = build_difference_chart(results)
-    difference_note = (
-        "Dashed line: no difference. Once a band excludes it, the difference is significant, at any number of looks."
-    )
+    differences = build_difference_charts(results)
     labels_note = results.feedback.sentence if results.feedback is not None else ""
     body = join_markup(
         build_header(build_title(results), describe_run(results)),
         build_banners(results),
-        build_verdicts_section(comparisons),
+        build_model_verdicts_section(results.model_verdicts),
+        build_comparisons_section(comparisons),
         build_findings_section(list_findings(results), list_limitations(results, comparisons, warnings=False)),
         build_finals_section(all_series, learners),
         build_curves_section(curves, [results]),
-        build_chart_section("Differences over time", difference, note=difference_note),
+        build_live_section(results, differences),
         build_alarms_section(results),
         build_confusion_section(results),
         build_chart_section("Classes and labels", balance, label, note=labels_note),
@@ -110,7 +109,7 @@ def page_html(results: RunData, comparisons: Sequence[Comparison] = ()) -> str:
         build_configuration_section(results.description),
     )
     # In the order of their figures on the page.
-    charts = [*curves, *(chart for chart in (difference, balance, label, cost) if chart is not None)]
+    charts = [*curves, *differences, *(chart for chart in (balance, label, cost) if chart is not None)]
     return assemble_page(
         build_title(results), body, learners, charts, [collect_marks(results)], collect_confusion_data(results)
     )

@@ -183,7 +183,7 @@ def build_pairs_section(comparisons: Sequence[Comparison]) -> Markup:
     )
     head = tag("thead", tag("tr", *(tag("th", title, scope="col") for title in titles)))
     rows = (_build_test_row(pair, index, shared) for pair in group_by_pair(comparisons) for index in range(len(pair)))
-    return build_section("Pairwise tests", build_scrollable_table(head, rows, class_="words"))
+    return build_section("Pairwise tests at the end", build_scrollable_table(head, rows, class_="words"))
 
 
 def build_configuration_section(description: Mapping[str, object]) -> Markup:

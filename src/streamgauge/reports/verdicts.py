@@ -82,6 +82,17 @@ class VerdictLine:
 class VerdictGroup:
     """The verdicts in one measure, what is decided first.
 
+    Parameters
+    ----------
+    measure
+        The measure.
+    conditions
+        The question that they answer, which may be empty, their level, and their margin if they have one.
+    lines
+        The verdicts as they are listed.
+    n_decided
+        How many of them are decided.
+
     Examples
     --------
     >>> group_verdicts([])
@@ -89,9 +100,15 @@ class VerdictGroup:
     """
 
     measure: str
-    heading: str
+    conditions: tuple[str, ...]
     lines: tuple[VerdictLine, ...]
     n_decided: int
+
+    @property
+    def heading(self) -> str:
+        """The measure, the question, the level and the margin."""
+        question, *others = self.conditions
+        return f"Live verdicts on {self.measure}{question and f', {question}'} ({', '.join(others)})"
 
 
 def group_verdicts(verdicts: Sequence[Verdict]) -> list[VerdictGroup]:
@@ -111,7 +128,7 @@ def group_verdicts(verdicts: Sequence[Verdict]) -> list[VerdictGroup]:
         # What is decided, then what was decided once, then what never was.
         ordered = sorted(group, key=lambda line: (line.verdict.row is None) * (1 + (line.verdict.earlier is None)))
         n_decided = sum(line.verdict.row is not None for line in ordered)
-        groups.append(VerdictGroup(measure, _write_heading(ordered[0].verdict), tuple(ordered), n_decided))
+        groups.append(VerdictGroup(measure, _list_conditions(ordered[0].verdict), tuple(ordered), n_decided))
     return groups
 
 
@@ -127,8 +144,8 @@ def format_short_margin(verdict: Verdict) -> str:
     return f"{scale * verdict.rope:g} {to_difference_unit(verdict.unit, short=True)}".rstrip()
 
 
-def _write_heading(verdict: Verdict) -> str:
-    question = find_question(verdict)
-    about = f"{verdict.measure}, {question}" if question else verdict.measure
-    margin = f", margin {format_short_margin(verdict)}" if verdict.test != "group_sequential" else ""
-    return f"Live verdicts on {about} (anytime-valid at {100 * (1 - verdict.alpha):g}%{margin})"
+def _list_conditions(verdict: Verdict) -> tuple[str, ...]:
+    """Return the question, which may be empty, the level, and the margin if the test has one."""
+    level = f"anytime-valid at {100 * (1 - verdict.alpha):g}%"
+    margin = [f"margin {format_short_margin(verdict)}"] if verdict.test != "group_sequential" else []
+    return find_question(verdict), level, *margin

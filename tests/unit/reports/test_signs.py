@@ -14,7 +14,7 @@ from streamgauge import plots
 from streamgauge._engine.journal import Layout
 from streamgauge.reports import report
 from streamgauge.reports.findings import group_by_pair, list_ranking_findings, turn_to_leader
-from streamgauge.reports.sections import build_pairs_section, build_verdicts_section
+from streamgauge.reports.sections import build_comparisons_section, build_pairs_section
 from streamgauge.reports.study import Format
 from streamgauge.reports.tables import build_pairs_table
 from streamgauge.significance import Answer, Comparison, rank_table
@@ -46,7 +46,7 @@ def write_report(kind: Format) -> Callable[[Comparison], str]:
 
 
 SHOWN: dict[str, Callable[[Comparison], str]] = {
-    "verdicts of a page": lambda comparison: build_verdicts_section([comparison]),
+    "verdicts of a page": lambda comparison: build_comparisons_section([comparison]),
     "tests of a page": lambda comparison: build_pairs_section([comparison]),
     "terminal": print_table,
     "html": write_report("html"),
@@ -67,7 +67,7 @@ def test_the_winner_comes_first_and_its_difference_is_above_zero(shown: str) -> 
 
 def test_a_bar_points_to_the_right() -> None:
     for comparison in (BEHIND, LOSS):
-        section = build_verdicts_section([comparison])
+        section = build_comparisons_section([comparison])
         (zero,) = re.findall(r'<line x1="([\d.]+)"[^>]*class="zero"', section)
         (centre,) = re.findall(r'<circle cx="([\d.]+)"', section)
         assert float(centre) > float(zero)

@@ -133,6 +133,17 @@
     });
   }
 
+  // Differences that do not matter.
+  function paintMargin(plot, margin) {
+    if (!margin) return;
+    paintInside(plot, (ctx, bbox) => {
+      const [top, bottom] = [plot.valToPos(margin, "y", true), plot.valToPos(-margin, "y", true)];
+      ctx.globalAlpha = 0.16;
+      ctx.fillStyle = readStyle("--quiet");
+      ctx.fillRect(bbox.left, top, bbox.width, bottom - top);
+    });
+  }
+
   function paintZero(plot) {
     paintInside(plot, (ctx, bbox) => {
       ctx.strokeStyle = readStyle("--ink");
@@ -202,7 +213,11 @@
       hooks: {
         setCursor: [readout],
         ready: [readout],
-        drawClear: [(plot) => paintUnlabelled(plot, marks.hidden), (plot) => paintDrifts(plot, marks.drifts)],
+        drawClear: [(plot) => {
+          paintUnlabelled(plot, marks.hidden);
+          paintDrifts(plot, marks.drifts);
+          paintMargin(plot, chart.margin);
+        }],
         draw: [(plot) => { if (chart.group === "learners") paintAlarms(plot, marks.alarms); if (chart.zero) paintZero(plot); }],
       },
     };
