@@ -94,6 +94,7 @@ MULTI_RUN_KINDS = ("curves", "q_statistic", "pareto", "p_values", "ranks", "wins
 @click.option("--size", nargs=2, type=float, help="Width and height in inches.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level of the tests.")
 @click.option("--post-hoc", default="wilcoxon_holm", show_default=True, help="Test of the pairs over streams.")
+@click.option("--value", default="last", show_default=True, help="Value to rank over streams by: last or mean.")
 @add_store_options
 @add_output_options
 def command(kind: str, results: tuple[Path, ...], *, out: Path, as_json: bool, **options: Any) -> None:  # noqa: ANN401
@@ -142,9 +143,6 @@ def _draw(kind: str, runs: "list[Results]", folder: Path, options: dict[str, Any
         chosen = {name: options[name] for name in ("lines", "band", "x")}
         return plots.curves(runs, measures, forgettings, learners=learners, **chosen, **size), {}
     measure = _get_only("measure", kind, measures)
-    if kind == "difference" and measure not in (None, "accuracy"):
-        msg = f"difference draws the accuracy, which live verdicts are about, not {measure}"
-        raise StreamgaugeError(msg)
     if kind == "q_statistic":
         return _draw_q_statistic(runs, measure, forgettings, learners, {"x": options["x"], **size})
     forgetting = _get_only("forgetting", kind, forgettings)
@@ -154,7 +152,7 @@ def _draw(kind: str, runs: "list[Results]", folder: Path, options: dict[str, Any
         return plots.pareto(runs, measure, forgetting, cost=options["cost"], **size), {}
     if kind == "detector_statistic":
         return _draw_detector_statistic(runs[0], folder, learners, options, size), {}
-    return _draw_run(kind, runs[0], learners, forgetting, options, size), {}
+    return _draw_run(kind, runs[0], learners, forgetting, {**options, "measure": measure}, size), {}
 
 
 def _draw_tests(
@@ -242,14 +240,15 @@ def _draw_run(
     if kind == "resources":
         return plots.resources(run, options["cost"], learners=learners, **shape)
     if kind == "difference":
-        return plots.difference(run, *_get_pair(kind, learners), **shape)
+        pair = dict(zip(("first", "second"), _get_pair(kind, learners), strict=False))
+        return plots.difference(run, **pair, measure=options["measure"], **shape)
     return plots.balance(run, **shape) if kind == "balance" else plots.labels(run, **shape)
 
 
 def _rank(runs: "list[Results]", measure: str | None, forgetting: str | None, options: dict[str, Any]) -> "Ranking":
     from streamgauge.significance import rank  # noqa: PLC0415
 
-    chosen = {name: options[name] for name in ("alpha", "post_hoc")}
+    chosen = {name: options[name] for name in ("alpha", "post_hoc", "value")}
     return rank(runs, measure=measure or _choose_shared_measure(runs), forgetting=forgetting, **chosen)
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
+from streamgauge.cli.names import Choice
 from streamgauge.cli.output import add_output_options, make_console, print_json
 from streamgauge.cli.saved_results import add_store_options, load_runs
 from streamgauge.names import to_forgetting_name
-from streamgauge.significance import POST_HOCS, Ranking, diagram_text, p_text, rank
+from streamgauge.significance import POST_HOCS, VALUES, Ranking, diagram_text, p_text, rank
 
 __all__ = ["command"]
 
@@ -21,6 +22,13 @@ __all__ = ["command"]
 @click.option(
     "--forgetting",
     help="Forgetting of the readings, such as 'Window(1000)'.  [default: Landmark(), or the only one]",
+)
+@click.option(
+    "--value",
+    type=Choice(list(VALUES)),
+    default="last",
+    show_default=True,
+    help="Rank by the value after the last row, or by the mean of the readings over the stream.",
 )
 @click.option(
     "--post-hoc",
@@ -43,6 +51,7 @@ def command(results: tuple[Path, ...], *, diagram: Path | None, as_json: bool, *
     Examples:
       streamgauge rank results/sea results/rbf results/led results/electricity
       streamgauge rank results/* --measure kappa_m --post-hoc nemenyi --diagram ranks.svg
+      streamgauge rank results/* --forgetting "Window(1000)" --value mean
       streamgauge rank results/quick --learner "Hoeffding*" --learner NaiveBayes
     """
     if options["forgetting"] is not None:
@@ -82,7 +91,7 @@ def _show(ranking: Ranking) -> None:
 
     friedman = ranking.friedman
     head = (
-        f"{len(ranking.learners)} learners on {len(ranking.streams)} streams by {ranking.measure};"
+        f"{len(ranking.learners)} learners on {len(ranking.streams)} streams by {ranking.subject};"
         f" Friedman chi-square = {friedman.chi_square:.3g}"
     )
     if friedman.exact_p is not None:

@@ -14,6 +14,7 @@ from streamgauge.records import RunData
 from streamgauge.reports.charts import Chart, build_curve_charts
 from streamgauge.reports.document import build_document, build_ranking_document
 from streamgauge.reports.latex import to_latex
+from streamgauge.reports.live_sections import build_model_verdicts_section
 from streamgauge.reports.markdown import to_markdown
 from streamgauge.reports.page import (
     assemble_page,
@@ -24,10 +25,11 @@ from streamgauge.reports.page import (
     page_html,
 )
 from streamgauge.reports.rankings import build_ranking_sections
-from streamgauge.reports.sections import build_finals_section, build_verdicts_section
+from streamgauge.reports.sections import build_comparisons_section, build_finals_section
 from streamgauge.reports.series import list_series
 from streamgauge.reports.title import build_title, describe_run, get_part
 from streamgauge.significance import POST_HOCS, Comparison, Ranking, rank
+from streamgauge.significance.ranking import check_value
 from streamgauge.significance.requests import compare_possible
 from streamgauge.streams.output_files import replace_atomically
 
@@ -91,6 +93,7 @@ def report(
     measure: str | None = None,
     alpha: float = 0.05,
     post_hoc: str = "wilcoxon_holm",
+    value: str = "last",
 ) -> str:
     r"""Return the report of one or several runs: findings, limitations, and the numbers behind them.
 
@@ -110,6 +113,8 @@ def report(
         The level of the tests.
     post_hoc
         The test of the pairs over streams.
+    value
+        What is ranked over streams: the ``last`` value, or the ``mean`` over the stream.
 
     Examples
     --------
@@ -127,10 +132,11 @@ def report(
         msg = "comparisons are only accepted for one run; several runs are compared by the report itself"
         raise StreamgaugeError(msg)
     _check_request(runs, measure, alpha, post_hoc)
+    check_value(value)
     tests = [run_recommended_tests(run, measure, alpha) if comparisons is None else comparisons for run in runs]
     if format == "html" and len(runs) == 1:
         return page_html(runs[0], tests[0])
-    ranking, reason = _rank(runs, measure, alpha, post_hoc) if len(runs) > 1 else (None, "")
+    ranking, reason = _rank(runs, measure, alpha, post_hoc, value) if len(runs) > 1 else (None, "")
     if format == "html":
         return _build_study_page(runs, tests, ranking, reason)
     write = to_markdown if format == "md" else partial(to_latex, labels=set())
@@ -160,12 +166,14 @@ def run_recommended_tests(results: RunData, measure: str | None = None, alpha: f
     return tuple(compare_possible(results, measure=measure, alpha=alpha)[0])
 
 
-def _rank(runs: Sequence[RunData], measure: str | None, alpha: float, post_hoc: str) -> tuple[Ranking | None, str]:
+def _rank(
+    runs: Sequence[RunData], measure: str | None, alpha: float, post_hoc: str, value: str
+) -> tuple[Ranking | None, str]:
     """Return the ranking of the learners, or None and the reason."""
     measures = runs[0].measures
     default = "accuracy" if "accuracy" in measures or not measures else measures[0]
     try:
-        return rank(runs, measure=measure or default, alpha=alpha, post_hoc=post_hoc), ""
+        return rank(runs, measure=measure or default, alpha=alpha, post_hoc=post_hoc, value=value), ""
     except StreamgaugeError as error:
         return None, str(error)
 
@@ -200,7 +208,8 @@ def _build_run_part(
         tag("summary", name),
         tag("p", describe_run(run), class_="note"),
         build_banners(run),
-        build_verdicts_section(tests),
+        build_model_verdicts_section(run.model_verdicts),
+        build_comparisons_section(tests),
         build_finals_section(list_series(run), learners),
         build_curves_section(charts, [run]),
         class_="run",

@@ -47,7 +47,7 @@ from streamgauge.significance.rank_tests import (
     nemenyi_p_values,
     ranks_of,
 )
-from streamgauge.significance.ranking import POST_HOCS, RankedPair, Ranking, diagram_text, rank, rank_table
+from streamgauge.significance.ranking import POST_HOCS, VALUES, RankedPair, Ranking, diagram_text, rank, rank_table
 from streamgauge.significance.row_tests import mcnemar
 from streamgauge.significance.two_way import LeftOut, two_way_t
 
@@ -60,6 +60,7 @@ __all__ = [
     "SUCH_STREAMS",
     "TESTS",
     "THIS_STREAM",
+    "VALUES",
     "Answer",
     "BestGroup",
     "Betting",

@@ -76,7 +76,7 @@ def leave_readings_out(
     n_undefined = int((full & ~defined).sum())
     rows, values = rows[full & defined], values[:, full & defined]
     n = len(rows)
-    n_blocks = _count_blocks(rows, WINDOWS_OF_BLOCK * width)
+    n_blocks = _count_blocks(rows, width)
     if n_blocks < MIN_BLOCKS:
         least = MIN_BLOCKS * WINDOWS_OF_BLOCK * width
         msg = (
@@ -98,15 +98,17 @@ def leave_readings_out(
     return left_out, n, tuple(notes)
 
 
-def _count_blocks(rows: NDArray[np.int64], least: float) -> int:
-    """Return the greatest number of blocks with as many readings in each, none of fewer rows than the least."""
+def _count_blocks(rows: NDArray[np.int64], width: float) -> int:
+    """Return the greatest number of blocks with as many readings in each, of which none covers too few windows."""
     if len(rows) < 2:
         return 0
-    step = float(np.median(np.diff(rows)))
-    most = min(MAX_BLOCKS, int((rows[-1] - rows[0] + step) // least), len(rows))
+    least, step = WINDOWS_OF_BLOCK * width, int(np.median(np.diff(rows)))
+    most = min(MAX_BLOCKS, int((rows[-1] - rows[0] + max(step, width)) // least), len(rows))
     for n_blocks in range(most, 1, -1):
         starts = _find_starts(len(rows), n_blocks)
-        if (np.diff(rows[starts], append=rows[-1] + step) >= least).all():
+        firsts, lasts = rows[starts], rows[np.append(starts[1:], len(rows)) - 1]
+        apart = np.diff(firsts, append=rows[-1] + step)
+        if (np.maximum(lasts - firsts + width, apart) >= least).all():
             return n_blocks
     return min(most, 1)
 

@@ -23,7 +23,7 @@ from streamgauge.significance.rank_tests import (
     ranks_of,
 )
 
-__all__ = ["POST_HOCS", "RankedPair", "Ranking", "diagram_text", "rank", "rank_table"]
+__all__ = ["POST_HOCS", "VALUES", "RankedPair", "Ranking", "check_value", "diagram_text", "rank", "rank_table"]
 
 POST_HOCS = {
     "wilcoxon_holm": "exact Wilcoxon over streams, Holm-adjusted",
@@ -33,6 +33,9 @@ POST_HOCS = {
     "nemenyi": "Nemenyi's test of mean ranks",
 }
 """The post-hoc tests of pairs, and their descriptions."""
+
+VALUES = {"last": "after the last row", "mean": "as the mean of its readings over the stream"}
+"""Which value of a learner on a stream is ranked, in words."""
 
 _RANK_CORRECTIONS: dict[str, Callable[[ArrayLike], NDArray[np.float64]]] = {
     "ranks_holm": holm,
@@ -100,6 +103,8 @@ class Ranking:
         Caveats for the interpretation.
     unit
         The unit of the measure.
+    value
+        Which value on a stream was ranked, one of `VALUES`; empty for a table of values.
 
     Examples
     --------
@@ -125,6 +130,12 @@ class Ranking:
     greater_is_better: bool
     warnings: tuple[str, ...] = ()
     unit: str = RATE
+    value: str = ""
+
+    @property
+    def subject(self) -> str:
+        """What was ranked: the measure, and which value of it."""
+        return f"{self.measure} {VALUES[self.value]}" if self.value else self.measure
 
     @property
     def mean_ranks(self) -> NDArray[np.float64]:
@@ -185,7 +196,7 @@ class Ranking:
         outcome = (
             f"At level {self.alpha:g} {join_words(claims)}" if claims else f"No two differ at level {self.alpha:g}"
         )
-        return f"Mean ranks by {self.measure} on {count(len(self.streams), 'stream')}: {ranked}. {outcome}."
+        return f"Mean ranks by {self.subject} on {count(len(self.streams), 'stream')}: {ranked}. {outcome}."
 
     def __repr__(self) -> str:
         return self.sentence
@@ -204,11 +215,12 @@ def rank(
     forgetting: str | None = None,
     post_hoc: str = "wilcoxon_holm",
     alpha: float = 0.05,
+    value: str = "last",
 ) -> Ranking:
     """Rank the learners of several runs over their streams.
 
-    A learner has one number per stream: the mean of the last reading over the folds, and over runs of the same stream.
-    Folds never count as streams. Runs of one stream may have different learners.
+    A learner has one number per stream: its last reading, or the mean of all its readings, averaged over the folds and
+    over runs of the same stream. Folds never count as streams. Runs of one stream may have different learners.
 
     Parameters
     ----------
@@ -223,6 +235,9 @@ def rank(
         are ranked too; ``wilcoxon_holm`` compares the two alone.
     alpha
         The level.
+    value
+        ``last`` for the value after the last row, ``mean`` for the mean of the readings over the stream, which also
+        counts how soon a learner is good. Readings that are undefined for a learner of the run are left out.
 
     Examples
     --------
@@ -231,11 +246,14 @@ def rank(
     >>> runs = [sg.evaluate(sg.SEA(n_rows=2000, seed=seed), learners) for seed in range(3)]
     >>> rank(runs).order
     ('tree', 'majority')
+    >>> print(rank(runs, value="mean").sentence[:71])
+    Mean ranks by accuracy as the mean of its readings over the stream on 3
     """
     runs = list(results) if isinstance(results, Iterable) else []
     if not runs:
         msg = "a ranking needs the results of several evaluations, as in rank([first, second])"
         raise StreamgaugeError(msg)
+    check_value(value)
     cells: dict[str, dict[str, list[float]]] = {}
     greater_is_better, unit = True, RATE
     for run in runs:
@@ -247,8 +265,8 @@ def rank(
         greater_is_better, unit = run.greater_is_better(measure), run.unit(measure)
         chosen = choose_forgetting(run.forgettings, forgetting)
         row = cells.setdefault(_stream_name(run), {})
-        for learner in run.learners:
-            row.setdefault(learner, []).append(_read_last_value(run, learner, measure, chosen))
+        for learner, number in _read_values(run, measure, chosen, value).items():
+            row.setdefault(learner, []).append(number)
     learners = list(dict.fromkeys(learner for row in cells.values() for learner in row))
     for stream, row in cells.items():
         missing = [learner for learner in learners if learner not in row]
@@ -258,7 +276,7 @@ def rank(
             )
             raise StreamgaugeError(msg)
     values = [[float(np.mean(row[learner])) for learner in learners] for row in cells.values()]
-    return rank_table(
+    ranking = rank_table(
         np.array(values).reshape(len(cells), len(learners)),
         learners,
         list(cells),
@@ -268,6 +286,18 @@ def rank(
         post_hoc=post_hoc,
         alpha=alpha,
     )
+    return replace(ranking, value=value)
+
+
+def check_value(value: str) -> None:
+    """Raise if a name is none of `VALUES`.
+
+    Examples
+    --------
+    >>> check_value("mean")
+    """
+    if value not in VALUES:
+        raise unknown_name(kind="value to rank", name=value, known=VALUES)
 
 
 def rank_table(
@@ -381,12 +411,22 @@ def _stream_name(run: RunData) -> str:
     return name
 
 
-def _read_last_value(run: RunData, learner: str, measure: str, forgetting: str) -> float:
-    curve = run.curve(learner, measure, forgetting)[-1:]
-    if not len(curve) or np.isnan(curve).any():
-        msg = f"{measure} of {learner} on {_stream_name(run)} is undefined in some fold after the last row"
-        raise StreamgaugeError(msg)
-    return float(curve.mean())
+def _read_values(run: RunData, measure: str, forgetting: str, value: str) -> dict[str, float]:
+    """Return the value of each learner, averaged over the folds."""
+    curves = {learner: run.curve(learner, measure, forgetting) for learner in run.learners}
+    if value == "last":
+        curves = {learner: curve[-1:] for learner, curve in curves.items()}
+        where = "after the last row"
+    else:
+        defined = np.logical_and.reduce([np.isfinite(curve).all(axis=1) for curve in curves.values()])
+        if defined.any():
+            curves = {learner: curve[defined] for learner, curve in curves.items()}
+        where = "at every reading at which the other learners have a value"
+    for learner, curve in curves.items():
+        if not len(curve) or np.isnan(curve).any():
+            msg = f"{measure} of {learner} on {_stream_name(run)} is undefined in some fold {where}"
+            raise StreamgaugeError(msg)
+    return {learner: float(curve.mean()) for learner, curve in curves.items()}
 
 
 def _map_mean_ranks(ranking: Ranking) -> dict[str, float]:
