@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._format.numbers import RATE, format_margin, to_difference_unit
 from streamgauge._format.palette import COLOURS
-from streamgauge._format.text import describe_forgetting, make_printable
+from streamgauge._format.text import describe_forgetting, join_words, make_printable
 from streamgauge._optional import library
 from streamgauge.errors import StreamgaugeError
 from streamgauge.plots.axis import Axis, X, choose_x
 from streamgauge.plots.figure import Figure, get_line_style, new_figure
 from streamgauge.plots.marks import MAX_POINTS, add_legend, draw_marks
 from streamgauge.plots.pooling import list_forgettings, pool_runs
-from streamgauge.records import RunData
+from streamgauge.records import Differences, RunData
 from streamgauge.reports.curves import downsample_curves, summarise_folds
 from streamgauge.reports.q_statistic import compute_q_curve
+from streamgauge.significance.verdict_terms import find_question
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -33,15 +35,16 @@ def difference(
     results: RunData,
     first: str | None = None,
     second: str | None = None,
+    measure: str | None = None,
     *,
     x: X | None = None,
     size: tuple[float, float] = (7.0, 3.6),
 ) -> Figure:
     """Draw the difference between two learners along the stream, with its confidence sequence.
 
-    The learner that is ahead at the end comes first, so that the curve ends above zero. The band covers the true
-    difference simultaneously at all rows: where it excludes zero or the region of practical equivalence (amber), or
-    lies within the region, there is a verdict on the rows up to there.
+    The learner with the greater value at the end comes first, so that the curve ends above zero. The band covers the
+    true difference simultaneously at all rows: where it excludes the margin (amber), or lies within it, there is a
+    verdict on the rows up to there.
 
     Parameters
     ----------
@@ -49,6 +52,8 @@ def difference(
         The results of an evaluation.
     first, second
         Names of the learners, in any order; may be omitted if there are just two.
+    measure
+        One of the measures that the live test compared; by default the first.
     x
         What the x axis shows: ``row`` or ``time``. By default the times of the rows, where they carry them and these
         increase along the run: dates in UTC, or seconds if they start near 0.
@@ -66,43 +71,68 @@ def difference(
     if differences is None:
         msg = "this run has no live comparison of learners: evaluate two or more in one run"
         raise StreamgaugeError(msg)
-    if first is None or second is None:
-        if len(differences.pairs) > 1:
-            msg = f"the difference needs two learners: choose two of {', '.join(results.learners)}"
-            raise StreamgaugeError(msg)
-        first, second = differences.pairs[0]
-    if (differences.between(first, second)[-1:, 0] < 0).any():
-        first, second = second, first
-    middle, low, high = 100.0 * differences.between(first, second).T
-    verdict = next((v for v in results.verdicts if {v.first, v.second} == {first, second}), None)
+    measure = _choose_measure(differences, measure)
+    first, second = _choose_pair(differences, first, second, measure)
+    found = (v for v in results.verdicts if {v.first, v.second} == {first, second} and v.measure == measure)
+    verdict = next(found, None)
+    unit = results.unit(measure) if verdict is None else verdict.unit
+    is_better = results.greater_is_better(measure) if verdict is None else verdict.greater_is_better
+    scale = 100.0 if unit == RATE else 1.0
+    middle, low, high = scale * differences.between(first, second, measure).T
     axis = Axis.of_run(results, choose_x(x, [results]))
     places = axis.place(differences.rows)
     with new_figure(size) as figure:
         axes = figure.add_subplot()
         legend = draw_marks(axes, axis, results, ())
-        if verdict is not None and verdict.rope > 0:
-            axes.axhspan(-100 * verdict.rope, 100 * verdict.rope, **MARGIN)
-            label = f"margin of ±{100 * verdict.rope:g} percentage points"
+        if verdict is not None and verdict.rope > 0 and verdict.test != "group_sequential":
+            axes.axhspan(-scale * verdict.rope, scale * verdict.rope, **MARGIN)
+            label = f"margin of ±{format_margin(verdict.rope, unit)}"
             legend[label] = library("matplotlib.patches", "plots").Patch(**MARGIN)
         axes.axhline(0.0, color="#1b2430", lw=0.8, ls="--")
         style = get_line_style(0)
         axes.fill_between(places, low, high, color=style["color"], alpha=0.15, lw=0)
         axes.plot(places, middle, **style)
+        if np.isfinite(low).any():
+            question = "" if verdict is None else find_question(verdict)
+            label = f"{100 * (1 - differences.alpha):g}% at all rows at once{question and f', {question}'}"
+            legend[label] = library("matplotlib.patches", "plots").Patch(color=style["color"], alpha=0.15, lw=0)
         axes.set_ylim(*_compute_limits(middle, low, high))
         axis.style(axes)
         if verdict is not None and verdict.row is not None:
             known_since = float(axis.place(verdict.row))
             axes.axvline(known_since, color=COLOURS[1], lw=1)
-            text = make_printable(str(replace(verdict, earlier=None)))
+            text = "\n".join(wrap(make_printable(str(replace(verdict, earlier=None))), int(10 * size[0])))
             left = known_since > sum(axes.get_xlim()) / 2  # towards the middle, where there is room
             axes.annotate(
                 text, (known_since, 0.97), (-4 if left else 4, 0), xycoords=("data", "axes fraction"),
                 textcoords="offset points", color=COLOURS[1], va="top", ha="right" if left else "left", fontsize=8,
             )  # fmt: skip
-        axes.set_ylabel("accuracy, percentage points")
+        less = "" if is_better else " (less is better)"
+        axes.set_ylabel(", ".join(filter(None, (make_printable(measure), to_difference_unit(unit)))) + less)
         axes.set_title(f"{make_printable(first)} minus {make_printable(second)}")
         add_legend(figure, legend)
     return Figure(figure)
+
+
+def _choose_measure(differences: Differences, measure: str | None) -> str:
+    """Return the measure, or the first one that was compared."""
+    compared = list(dict.fromkeys(column[2] for column in differences.columns))
+    if measure is not None and measure not in compared:
+        msg = f"this run has no live comparison in {measure}, only in {join_words(compared)}: name it in the live test"
+        raise StreamgaugeError(msg)
+    return measure or compared[0]
+
+
+def _choose_pair(differences: Differences, first: str | None, second: str | None, measure: str) -> tuple[str, str]:
+    """Return the two learners, the one with the greater value at the end first."""
+    if first is None or second is None:
+        if len(set(differences.pairs)) > 1:
+            learners = dict.fromkeys(name for pair in differences.pairs for name in pair)
+            msg = f"the difference needs two learners: choose two of {', '.join(learners)}"
+            raise StreamgaugeError(msg)
+        first, second = differences.pairs[0]
+    is_below = (differences.between(first, second, measure)[-1:, 0] < 0).any()
+    return (second, first) if is_below else (first, second)
 
 
 def q_statistic(

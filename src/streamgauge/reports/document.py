@@ -217,10 +217,9 @@ def _build_tests_grid(comparisons: Sequence[Comparison]) -> Grid:
     )
     p_value = label_p(comparisons)
     columns = ("pair", "test", label_difference(shared), "interval on this stream", p_value)
-    note = f"Adjusted by {adjustment}." if (adjustment := comparisons[0].adjustment) else ""
-    return Grid(
-        "Pairwise tests at the end", (*columns, *(("for such streams", p_value) if with_streams else ())), rows, note
-    )
+    adjustment = comparisons[0].adjustment
+    note = "Tests that are valid once, after the last row." + (f" Adjusted by {adjustment}." if adjustment else "")
+    return Grid("Pairwise tests", (*columns, *(("for such streams", p_value) if with_streams else ())), rows, note)
 
 
 def _build_verdict_grids(verdicts: Sequence[Verdict]) -> list[Grid]:

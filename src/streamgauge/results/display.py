@@ -1,11 +1,17 @@
 """Results as text, for a prompt, and as HTML, for a notebook."""
 
+from collections.abc import Sequence
+
 from streamgauge._format.markup import Markup, build_table, join_markup, tag
 from streamgauge._format.numbers import format_spread, format_value, label_measure
 from streamgauge._format.text import count, describe_forgetting, make_printable, shorten_stream_name
-from streamgauge.records import RunData
+from streamgauge.records import ModelVerdict, RunData, Verdict
+from streamgauge.significance.verdict_terms import describe_verdicts
 
 __all__ = ["format_html", "format_text"]
+
+MAX_VERDICTS = 6
+"""The number of live verdicts that a notebook lists for each measure."""
 
 
 def format_html(results: RunData) -> str:
@@ -28,6 +34,7 @@ def format_html(results: RunData) -> str:
         parts.append(tag("p", tag("small", f"{folds}est mean in bold, which says nothing about significance.")))
     if results.feedback is not None and results.feedback.sentence:
         parts.append(tag("p", results.feedback.sentence))
+    parts += _list_verdicts(results)
     parts += [tag("p", f"Note: {make_printable(note)}") for note in results.notes]
     return tag("div", *parts)
 
@@ -59,8 +66,38 @@ def format_text(results: RunData) -> str:
             lines.append("  ".join((first.ljust(widths[0]), *cells)))
     if results.feedback is not None and results.feedback.sentence:
         lines.append(results.feedback.sentence)
+    sentences = describe_verdicts(results.model_verdicts).sentences
+    lines += [f"Live verdict: {make_printable(sentence)}." for sentence in sentences]
     lines += [f"Note: {make_printable(note)}" for note in results.notes]
     return "\n".join(lines) or f"{_format_title(results)}: no readings."
+
+
+def _list_verdicts(results: RunData) -> list[Markup]:
+    """Return the live verdicts on pairs, measure by measure, and on one model, with what they have in common."""
+    from streamgauge.reports.verdicts import group_verdicts  # noqa: PLC0415  (reports are slow to import)
+
+    parts: list[Markup] = []
+    for group in group_verdicts(results.verdicts):
+        lines = [f"{line.sentence}; {line.state}." for line in group.lines[:MAX_VERDICTS]]
+        if (n_more := len(group.lines) - MAX_VERDICTS) > 0:
+            lines.append(f"{count(n_more, 'more pair')}, {len(group.lines) - group.n_decided} of all undecided.")
+        parts.append(_build_list(group.heading, lines))
+    parts += _build_terms(results.verdicts)
+    if results.model_verdicts:
+        sentences = describe_verdicts(results.model_verdicts).sentences
+        parts.append(_build_list("Live verdicts on one model", [f"{sentence}." for sentence in sentences]))
+        parts += _build_terms(results.model_verdicts)
+    return parts
+
+
+def _build_list(heading: str, lines: Sequence[str]) -> Markup:
+    return join_markup(tag("p", tag("b", heading)), tag("ul", *(tag("li", line) for line in lines)))
+
+
+def _build_terms(verdicts: Sequence[Verdict] | Sequence[ModelVerdict]) -> list[Markup]:
+    """Return what all verdicts have in common; empty if there are none."""
+    terms = " ".join(describe_verdicts(verdicts).terms)
+    return [tag("p", tag("small", terms))] if terms else []
 
 
 def _format_title(results: RunData) -> str:

@@ -338,7 +338,7 @@ def test_charts_and_marks_have_the_times_of_rows_where_these_carry_them() -> Non
     assert results.times is not None
     page = Page(page_html(results))
     charts = page.data["charts"]
-    assert {chart["group"] for chart in charts} == {"learners", "pairs", "classes", "labels"}
+    assert {chart["group"] for chart in charts} == {"learners", "pairs in accuracy", "classes", "labels"}
     for chart in charts:
         at = np.searchsorted(results.rows, chart["rows"])
         assert chart["times"] == np.round(results.times[at], 3).tolist()
