@@ -1,0 +1,896 @@
+"""Verdicts on one model alone, valid at any number of looks: whether it keeps a requirement, and since when not.
+
+Most measures are the ratio of two sums over rows: the error is wrong rows by all rows, the recall of a class is right
+rows of the class by rows of the class, F1 is ``2 tp`` by ``2 tp + fp + fn``. "The ratio is at most r" then means that
+``part - r whole`` has a mean of at most 0, and each row adds a bounded amount to it. So the requirement is tested by an
+exact empirical Bernstein confidence sequence, not only over all rows but also over the rows since each of some 40
+earlier rows, the ends of blocks. They share alpha: half of it is for all rows, the other half is split over the rows
+that ever become starts, so that all claims "since row s" hold at all looks with probability ``1 - alpha``. A change
+late in a long stream is found soon although the mean over all rows is still fine.
+
+With late labels, or with weighted rows, the sums are compared with their variance between blocks of rows instead, and
+measures that are no such ratio are compared over all rows by leaving blocks out. Both are asymptotic.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from streamgauge._format.numbers import RATE, format_value
+from streamgauge.errors import StreamgaugeError
+from streamgauge.measures import Cost, MinMaxAccuracy, OfClass, OverTallies, Utility
+from streamgauge.measures.classes import find_rate
+from streamgauge.measures.functions import compute_values
+from streamgauge.protocols import Measure
+from streamgauge.records import (
+    BlockLayout,
+    BlockTallies,
+    CellBlocks,
+    EarlierVerdict,
+    ModelOutcome,
+    ModelVerdict,
+    Tallies,
+    sum_classes,
+)
+from streamgauge.records.blocks import FIRST_LENGTH, MAX_BLOCKS, find_block_length
+from streamgauge.records.serialise import loading, pack_columns, unpack_columns
+from streamgauge.significance.confidence_sequences import (
+    bernstein_log_e,
+    bernstein_radius,
+    block_radius,
+    boundary_factor,
+)
+from streamgauge.significance.requirements import BoundRequirement, find_range
+from streamgauge.significance.two_way import check_testable, find_rare_class, measure_without_blocks
+
+__all__ = ["ModelWatch", "RatioForm", "check_requirement", "find_form", "share_alpha", "widen"]
+
+Column = NDArray[np.float64]
+
+MIN_BLOCKS = 10
+"""The fewest blocks of rows from which a variance is estimated."""
+
+BLOCK_DELAYS = 10
+"""The fewest rows of a block, as a multiple of the longest delay of a label."""
+
+LEAST_UNITS = 2
+"""With late labels, the rows since a start are at least this number of blocks."""
+
+FIRST_BLOCKS = 20
+"""The first look at a measure that is judged by leaving blocks out needs this number of them."""
+
+FIRST_CLASS_ROWS = 200
+"""It also needs this number of rows of each class that the measure looks at."""
+
+EXACT, BLOCKS = "empirical_bernstein", "block_sequence"
+"""The names of the tests."""
+
+
+@dataclass(frozen=True)
+class RatioForm:
+    """A measure as the ratio of two sums over rows, which are counted by kind.
+
+    A row may be of two kinds if their amounts have opposite signs, and only partly of a kind: what is needed is that
+    the sum of the squares over kinds is at least that over rows.
+
+    Parameters
+    ----------
+    count
+        Returns the number of rows of each kind in tallies, float64 [tallies, kinds].
+    part, whole
+        What a row of each kind adds to the numerator and to the denominator, float64 [kinds].
+
+    Examples
+    --------
+    >>> from streamgauge.measures import OfClass
+    >>> form = find_form(OfClass("f1", 1), BlockLayout(2, ()))
+    >>> form.part.tolist(), form.whole.tolist()  # of tp, fp, fn and tn
+    ([2.0, 0.0, 0.0, 0.0], [2.0, 1.0, 1.0, 0.0])
+    """
+
+    count: Callable[[Tallies], Column]
+    part: Column
+    whole: Column
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is the share of some rows among others."""
+        return bool(np.isin(self.part, (0.0, 1.0)).all() and np.isin(self.whole, (0.0, 1.0)).all())
+
+    def divide(self, counts: Column) -> float:
+        """Return the ratio for rows by kind; NaN if the denominator is 0."""
+        whole = float(counts @ self.whole)
+        return float(counts @ self.part) / whole if whole > 0.0 else math.nan
+
+    def score(self, limit: float, sign: float) -> Column:
+        """Return what a row of each kind adds to the evidence that the limit is crossed, float64 [kinds]."""
+        return sign * (self.part - limit * self.whole)
+
+
+def find_form(measure: Measure, layout: BlockLayout) -> RatioForm | None:
+    """Return a measure as a ratio of sums; None if it is none, or if its sums are not kept.
+
+    Examples
+    --------
+    >>> from streamgauge.measures import error, kappa
+    >>> find_form(error, BlockLayout(2, ())).whole.tolist(), find_form(kappa, BlockLayout(2, ()))
+    ([1.0, 1.0], None)
+    """
+    if isinstance(measure, OfClass):
+        return _find_class_form(measure)
+    if isinstance(measure, Cost | Utility):
+        if not layout.has_matrices or not isinstance(measure.matrix, tuple):
+            return None
+        amounts = np.append(np.ravel(np.array(measure.matrix, dtype=np.float64)), measure.abstained)
+        return RatioForm(_count_cells, amounts, np.ones(len(amounts)))
+    if isinstance(measure, MinMaxAccuracy):
+        ends = (np.array([1.0, 0.0]) - measure.low) / (measure.high - measure.low)
+        return RatioForm(_count_hits, ends, np.ones(2))
+    known = _FORMS.get(measure.name) if isinstance(measure, OverTallies) else None
+    return None if known is None else RatioForm(known[0], np.array(known[1]), np.array(known[2]))
+
+
+def _count_hits(tallies: Tallies) -> Column:
+    return np.stack([tallies.hits, tallies.misses], axis=1)
+
+
+def _count_brier(tallies: Tallies) -> Column:
+    loss = tallies.column("brier")
+    return np.stack([loss, tallies.total - loss], axis=1)
+
+
+def _count_answers(tallies: Tallies) -> Column:
+    return np.stack([tallies.hits, sum_classes(tallies.false_positives)], axis=1)
+
+
+def _count_abstentions(tallies: Tallies) -> Column:
+    abstained = sum_classes(tallies.abstained)
+    return np.stack([tallies.total - abstained, abstained], axis=1)
+
+
+def _count_against(hits: str) -> Callable[[Tallies], Column]:
+    return lambda tallies: np.stack([tallies.total - getattr(tallies, hits), tallies.misses], axis=1)
+
+
+def _count_cells(tallies: Tallies) -> Column:
+    cells = tallies.confusion.reshape(len(tallies), -1)
+    return np.concatenate([cells, sum_classes(tallies.abstained)[:, None]], axis=1)
+
+
+_FORMS: dict[str, tuple[Callable[[Tallies], Column], list[float], list[float]]] = {
+    "accuracy": (_count_hits, [1.0, 0.0], [1.0, 1.0]),
+    "error": (_count_hits, [0.0, 1.0], [1.0, 1.0]),
+    "accuracy_when_predicting": (_count_answers, [1.0, 0.0], [1.0, 1.0]),
+    "coverage": (_count_abstentions, [1.0, 0.0], [1.0, 1.0]),
+    "brier": (_count_brier, [1.0, 0.0], [1.0, 1.0]),
+    **{
+        name: (_count_against(hits), [1.0, -1.0], [1.0, 0.0])
+        for name, hits in (
+            ("kappa_m", "majority_hits"),
+            ("kappa_m_all", "majority_all_hits"),
+            ("kappa_temporal", "no_change_hits"),
+        )
+    },
+}
+"""The measures over all classes that are ratios of sums: how kinds are counted, and what they add."""
+
+
+def _find_class_form(measure: OfClass) -> RatioForm | None:
+    """Return the form of a rate of one class, if numerator and denominator are sums over rows."""
+    rate = find_rate(measure.measure)
+    code = measure.of if measure.code is None else measure.code
+    if rate is None or isinstance(code, str):
+        return None
+    kinds = np.array([*np.eye(4), [3.0, 5.0, 2.0, 11.0]])  # tp, fp, fn, tn one by one, and some of each
+    confusion = kinds[:, [3, 1, 2, 0]].reshape(-1, 2, 2)
+    nothing = np.zeros(len(kinds))
+    tallies = Tallies(confusion, np.zeros((len(kinds), 2)), nothing, nothing, np.ones(len(kinds), dtype=np.int64))
+    part, whole = (side[:, 1] for side in rate.parts(tallies))
+    if not all(np.isclose(kinds[-1] @ side[:-1], side[-1]) for side in (part, whole)):
+        return None
+
+    def count(tallies: Tallies) -> Column:
+        right, support, predicted = (column[:, code] for column in (tallies.right, tallies.support, tallies.predicted))
+        return np.stack([right, predicted - right, support - right, tallies.supported - support - predicted + right], 1)
+
+    return RatioForm(count, part[:-1], whole[:-1])
+
+
+def check_requirement(requirement: BoundRequirement, layout: BlockLayout) -> None:
+    """Raise if a requirement cannot be tested, whatever the rows are.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA
+    >>> from streamgauge.significance import Requirement
+    >>> check_requirement(Requirement.parse("kappa>reference(5000)").bind(SEA().schema), BlockLayout(2, ()))
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: requirement 'kappa>reference(5000)': kappa is no mean over rows, so it has no \
+reference period; set a limit, such as kappa>0.5
+    """
+    measure, text = requirement.measure, requirement.text
+    if find_form(measure, layout) is not None:
+        return
+    try:
+        check_testable(measure, layout)
+    except StreamgaugeError as error:
+        msg = f"requirement {text!r}: {error}"
+        raise StreamgaugeError(msg) from None
+    if requirement.reference is not None:
+        sign = ">" if measure.greater_is_better else "<"
+        msg = (
+            f"requirement {text!r}: {measure.name} is no mean over rows, so it has no reference period; set a limit,"
+            f" such as {measure.name}{sign}0.5"
+        )
+        raise StreamgaugeError(msg)
+
+
+def share_alpha(starts: ArrayLike) -> Column:
+    """Return the share of alpha for the rows since each start; all starts that there can be share 1.
+
+    Row 0 has half. The ends of blocks become starts as a run proceeds: 40 while blocks have 8 rows, and 20 more each
+    time that the blocks have doubled j times, which share ``1 / ((j + 1) (j + 2))`` of the other half.
+
+    Examples
+    --------
+    >>> share_alpha([0, 8, 336]).round(6).tolist()
+    [0.5, 0.00625, 0.004167]
+    """
+    rows = np.asarray(starts, dtype=np.int64)
+    n_doubled = np.array([int(math.log2(find_block_length(row) // FIRST_LENGTH)) for row in rows.tolist()])
+    n_born = np.where(n_doubled == 0, MAX_BLOCKS, MAX_BLOCKS // 2)
+    return np.where(rows == 0, 0.5, 0.5 / ((n_doubled + 1) * (n_doubled + 2) * n_born))
+
+
+def widen(n_rows: float, variance: float, n_blocks: int, *, first_row: float, alpha: float) -> float:
+    """Return the time-uniform radius of a sum of rows, from their variance between blocks; asymptotic.
+
+    Parameters
+    ----------
+    n_rows
+        The number of rows.
+    variance
+        The variance of a row that explains that of the means of blocks.
+    n_blocks
+        The number of blocks.
+    first_row, alpha
+        As for `boundary_factor`.
+
+    Examples
+    --------
+    >>> round(widen(10_000, 0.05, 20, first_row=1000, alpha=0.05), 1)
+    82.2
+    """
+    factor = boundary_factor(n_rows, first_row, alpha=alpha)
+    return math.sqrt(n_rows * variance) * _correct_for_few_blocks(n_blocks, alpha) * factor
+
+
+@cache
+def _correct_for_few_blocks(n_blocks: int, alpha: float) -> float:
+    from scipy.special import ndtri, stdtrit  # noqa: PLC0415
+
+    return float(stdtrit(_find_freedom(n_blocks), alpha / 2) / ndtri(alpha / 2))
+
+
+class Boundaries(Protocol):
+    """The cumulative tallies of all cells at the ends of blocks."""
+
+    rows: list[int]
+
+    def read_numbers(self, row: int) -> Column:
+        """Return those at the end of a block, float64 [cells, numbers]."""
+        ...
+
+    def build(self, row: int | None = None, *, min_length: int = 1) -> BlockTallies | None:
+        """Return the tallies of blocks up to a row."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Reference:
+    """A reference period of one learner: its end, the rows until then by kind, its value, and the interval of it."""
+
+    row: int
+    n_rows: float
+    counts: tuple[float, ...]
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class _Course:
+    """What was counted until each end of a block, the first of which is row 0, and last until now.
+
+    `ends` int64 [n], `counts` by kind [n + 1, kinds] and `n_rows` [n + 1].
+    """
+
+    ends: NDArray[np.int64]
+    counts: Column
+    n_rows: Column
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A requirement whose limits are known: the limit, where it is surely crossed, and where it is surely kept."""
+
+    requirement: BoundRequirement
+    form: RatioForm
+    limit: float
+    worst: float
+    best: float
+    note: str
+
+    @property
+    def score(self) -> Column:
+        return self.form.score(self.worst, self.requirement.sign)
+
+    def find_nothing(self, evidence: "_Evidence", test: str, why: str = "") -> "_Finding":
+        """Return that nothing is known, but for the value over all rows."""
+        value = self.form.divide(evidence.counts[0])
+        return _Finding("undecided", self.limit, test, int(evidence.starts[0]), value, note=_join(self.note, why))
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """The rows since some starts, up to now: `counts` by kind [starts, kinds], `n_rows` and the part of alpha [starts].
+
+    The first start is that of the whole; `starts` are rows of the stream.
+    """
+
+    starts: NDArray[np.int64]
+    counts: Column
+    n_rows: Column
+    alphas: Column
+
+    def select(self, keep: NDArray[np.bool_]) -> "_Evidence":
+        """Return the rows since some of the starts."""
+        return _Evidence(self.starts[keep], self.counts[keep], self.n_rows[keep], self.alphas[keep])
+
+
+@dataclass(frozen=True)
+class _Finding:
+    """What a look found about a learner and a requirement."""
+
+    outcome: ModelOutcome
+    limit: float
+    test: str = EXACT
+    since: int = 0
+    value: float = math.nan
+    interval: tuple[float, float] | None = None
+    note: str = ""
+
+
+State = tuple[ModelOutcome, int | None, EarlierVerdict | None]
+"""The outcome of a claim, the row at which it was reached, and the last one that no longer holds."""
+
+UNDECIDED: State = ("undecided", None, None)
+
+Claim = tuple[str, int]
+"""The name of a learner, and the number of a requirement."""
+
+
+class ModelWatch:
+    """Requirements of the learners of a run, judged at every look.
+
+    A verdict is what holds now. A requirement is broken if, for some start, the interval of the measure over the rows
+    since then lies beyond the limit; `ModelVerdict.since` is the start with the strongest evidence. It is kept if the
+    interval over all rows lies within the limit and no start shows the opposite.
+
+    Parameters
+    ----------
+    names
+        The names of the learners.
+    n_folds
+        The number of folds.
+    requirements
+        What each learner must keep.
+    layout
+        The meaning of the numbers of tallies.
+    alpha
+        The probability that any of the verdicts is ever wrong; each claim has an equal part if they are `shared`.
+    shared
+        Whether all learners and requirements share alpha.
+    late
+        Whether labels may be late, so that exact sequences do not apply.
+    tests_per_row
+        In how many folds a row is tested at most; None for all folds.
+    note
+        What to keep in mind of all verdicts.
+
+    Examples
+    --------
+    >>> import streamgauge as sg
+    >>> learners = [sg.NaiveBayes(), sg.NoChange()]
+    >>> results = sg.evaluate(sg.SEA(n_rows=5000), learners, budgets="error<0.3", every=1000)
+    >>> [verdict.outcome for verdict in results.model_verdicts]
+    ['kept', 'broken']
+    """
+
+    def __init__(  # noqa: PLR0913
+        self,
+        names: Sequence[str],
+        n_folds: int,
+        requirements: Sequence[BoundRequirement],
+        layout: BlockLayout,
+        *,
+        alpha: float = 0.05,
+        shared: bool = True,
+        late: bool = False,
+        tests_per_row: int | None = None,
+        note: str = "",
+    ) -> None:
+        self._names, self._n_folds, self._layout = tuple(names), n_folds, layout
+        self.requirements = tuple(requirements)
+        self._forms = [find_form(requirement.measure, layout) for requirement in requirements]
+        self.alpha, self._late, self._note = alpha, late, note
+        self.n_claims = max(len(self._names) * len(self.requirements), 1) if shared else 1
+        self._tests_per_row = tests_per_row or n_folds
+        self._states: dict[Claim, State] = {}
+        self._findings: dict[Claim, _Finding] = {}
+        self._references: dict[Claim, _Reference] = {}
+        self._first_rows: dict[Claim, int] = {}
+        self._least_unit = 0  # the fewest rows of a block at the current look
+        self._awaits_references = any(requirement.reference is not None for requirement in requirements)
+        self._early_rows: list[int] = []
+        self._early = np.empty((len(self._names) * n_folds, 0, layout.n_numbers))
+
+    @property
+    def _claim_alpha(self) -> float:
+        return self.alpha / self.n_claims
+
+    def _count(self, count: Callable[[Tallies], Column], numbers: Column) -> Column:
+        """Return counts of numbers [cells, n, numbers] of tallies, the mean over folds, float64 [learners, n, ...]."""
+        counts = count(self._layout.restore(np.nan_to_num(numbers).reshape(-1, numbers.shape[-1])))
+        return self._average(counts.reshape(numbers.shape[0], numbers.shape[1], -1))
+
+    def _count_rows(self, numbers: Column) -> Column:
+        """Return the scored rows in numbers [cells, n, numbers], float64 [learners, n]; NaN for a failed learner."""
+        return self._average(numbers[:, :, self._layout.find_position("width"), None])[:, :, 0]
+
+    def _average(self, cells: Column) -> Column:
+        """Return the mean over folds of columns [cells, n, kinds], float64 [learners, n, kinds]."""
+        folds = cells.reshape(len(self._names), self._n_folds, *cells.shape[1:])
+        mean: Column = folds.sum(axis=1) / self._tests_per_row
+        return mean
+
+    def _is_exact(self, numbers: Column, n_rows: Column) -> NDArray[np.bool_]:
+        """Return of which learners each row counts 1 and no label is late, so that exact sequences apply."""
+        weight = self._count(_get_total, numbers[:, -1:])[:, 0, 0]
+        exact: NDArray[np.bool_] = np.isclose(weight, n_rows[:, -1], rtol=1e-9, atol=1e-9)
+        return exact & (not self._late)
+
+    def add(self, kept: Mapping[int, CellBlocks | None]) -> None:
+        """Note the tallies of all cells at the ends of blocks in a batch, for reference periods."""
+        known = next((blocks for blocks in kept.values() if blocks is not None), None)
+        if not self._awaits_references or known is None:
+            return
+        numbers = np.full((len(self._early), len(known.rows), self._layout.n_numbers), np.nan)
+        for index, blocks in kept.items():
+            if blocks is not None:
+                numbers[index] = blocks.numbers
+        for at, row in enumerate(known.rows):
+            length = find_block_length(row)
+            keep = [index for index, before in enumerate(self._early_rows) if before % length == 0]
+            self._early_rows = [*(self._early_rows[index] for index in keep), row]
+            self._early = np.concatenate([self._early[:, keep], numbers[:, at : at + 1]], axis=1)
+            self._end_references()
+            if not self._awaits_references:
+                break
+
+    def _end_references(self) -> None:
+        """End the reference periods whose rows have all been scored."""
+        n_rows = self._count_rows(self._early)
+        waiting = False
+        for q, (requirement, form) in enumerate(zip(self.requirements, self._forms, strict=True)):
+            for index, name in enumerate(self._names):
+                if requirement.reference is None or form is None or (name, q) in self._references:
+                    continue
+                if n_rows[index, -1] >= requirement.reference:
+                    counts = self._count(form.count, self._early)[index]
+                    is_exact = bool(self._is_exact(self._early, n_rows)[index])
+                    self._references[name, q] = self._measure_reference(
+                        requirement, form, counts, n_rows[index], is_exact=is_exact
+                    )
+                else:
+                    waiting = waiting or not np.isnan(n_rows[index, -1])
+        if not waiting:
+            self._awaits_references, self._early_rows, self._early = False, [], self._early[:, :0]
+
+    def _measure_reference(
+        self, requirement: BoundRequirement, form: RatioForm, counts: Column, n_rows: Column, *, is_exact: bool
+    ) -> _Reference:
+        """Return the reference period whose blocks end at some rows, from the counts until each."""
+        value = form.divide(counts[-1])
+        low, high = find_range(requirement.measure)
+        if not math.isnan(value):
+            alpha = self._claim_alpha / 2
+            low, high = invert_bernstein(form, counts[-1], alpha, (low, high))
+            if not is_exact:
+                reach = _reach_of_blocks(form, value, counts, n_rows, alpha)
+                low, high = min(low, value - reach), max(high, value + reach)
+        return _Reference(self._early_rows[-1], float(n_rows[-1]), tuple(counts[-1].tolist()), value, low, high)
+
+    def look(
+        self,
+        row: int,
+        boundaries: Boundaries,
+        numbers: Column,
+        *,
+        longest_delay: int = 0,
+        silent: frozenset[str] = frozenset(),
+    ) -> None:
+        """Judge all learners after `row` rows.
+
+        Parameters
+        ----------
+        row
+            The number of rows of the stream.
+        boundaries
+            The cumulative tallies at the ends of blocks; those after `row` are not used.
+        numbers
+            The tallies of all cells now, float64 [cells, numbers]; NaN for a learner that has failed.
+        longest_delay
+            By how many rows a label has been late at most.
+        silent
+            The learners that have predicted nothing yet.
+        """
+        length = find_block_length(row)
+        starts = [end for end in boundaries.rows if end <= row and end % length == 0]
+        cumulative = np.stack([np.zeros_like(numbers), *map(boundaries.read_numbers, starts), numbers], axis=1)
+        n_rows = self._count_rows(cumulative)
+        is_exact = self._is_exact(cumulative, n_rows)
+        ends = np.array([0, *starts], dtype=np.int64)
+        self._least_unit = BLOCK_DELAYS * longest_delay
+        unit = length * max(math.ceil(self._least_unit / length), 1)
+        blocks = None
+        if any(form is None for form in self._forms):
+            blocks = boundaries.build(row, min_length=max(self._least_unit, 1))
+        for q, (requirement, form) in enumerate(zip(self.requirements, self._forms, strict=True)):
+            counts = None if form is None else self._count(form.count, cumulative)
+            for index, name in enumerate(self._names):
+                if np.isnan(n_rows[index, -1]):
+                    continue
+                if name in silent:
+                    limit = math.nan if requirement.limit is None else requirement.limit
+                    finding = _Finding("undecided", limit, note="no prediction yet")
+                elif counts is None or form is None:
+                    finding = self._judge_by_blocks((index, q), blocks, numbers, int(n_rows[index, -1]))
+                else:
+                    known = self._references.get((name, q))
+                    reference = known if known is not None and known.row <= row else None
+                    course = _Course(ends, counts[index], n_rows[index])
+                    finding = self._judge(requirement, form, reference, course, None if is_exact[index] else unit)
+                self._note_finding((name, q), finding, row)
+
+    def _note_finding(self, claim: Claim, finding: _Finding, row: int) -> None:
+        self._findings[claim] = finding
+        outcome, since, earlier = self._states.get(claim, UNDECIDED)
+        if finding.outcome != outcome:
+            if since is not None:
+                earlier = EarlierVerdict(outcome, since, row)
+            self._states[claim] = (finding.outcome, row if finding.outcome != "undecided" else None, earlier)
+
+    def _judge(
+        self,
+        requirement: BoundRequirement,
+        form: RatioForm,
+        reference: _Reference | None,
+        course: _Course,
+        unit: int | None,
+    ) -> _Finding:
+        """Judge a ratio of sums; `unit` is the least length of blocks whose variance counts, None for exact sequences."""
+        alpha, starts, before, n_before = self._claim_alpha, course.ends, course.counts[:-1], course.n_rows[:-1]
+        if requirement.limit is not None:
+            case = _Case(requirement, form, requirement.limit, requirement.limit, requirement.limit, self._note)
+        elif reference is None:
+            why = f"the first {requirement.reference:,} scored rows are the reference"
+            return _Finding("undecided", math.nan, value=form.divide(course.counts[-1]), note=why)
+        else:
+            case = _set_limits(requirement, form, reference, self._note)
+            later = starts > reference.row
+            starts = np.append(reference.row, starts[later])
+            before = np.concatenate([[reference.counts], before[later]])
+            n_before = np.append(reference.n_rows, n_before[later])
+            alpha = alpha / 2
+        shares = share_alpha(starts)
+        shares[0] = 0.5
+        evidence = _Evidence(starts, course.counts[-1] - before, course.n_rows[-1] - n_before, alpha * shares)
+        if not math.isfinite(case.worst):
+            why = "the reference period has too few blocks of rows: make it longer"
+            return case.find_nothing(evidence, BLOCKS, why)
+        return _decide_exactly(case, evidence) if unit is None else self._decide_by_variance(case, evidence, unit)
+
+    def _decide_by_variance(self, case: _Case, evidence: _Evidence, unit: int) -> _Finding:
+        """Decide by the variance between blocks of at least `unit` rows."""
+        form, score = case.form, case.score
+        chosen = evidence.select((evidence.starts % unit == 0) | (evidence.starts == evidence.starts[0]))
+        totals = chosen.counts @ score
+        variance, n_blocks = estimate_variance(totals[0] - totals, chosen.n_rows[0] - chosen.n_rows)
+        if n_blocks < MIN_BLOCKS:
+            why = f"it needs {MIN_BLOCKS} blocks of {unit:,} rows, there are {n_blocks}"
+            return case.find_nothing(chosen, BLOCKS, why)
+        squares, weights = chosen.counts @ score**2, chosen.counts @ form.whole
+        radii = np.full(len(chosen.starts), np.inf)
+        for index, n_rows in enumerate(chosen.n_rows.tolist()):
+            if n_rows < LEAST_UNITS * unit:
+                continue
+            least = squares[index] / n_rows
+            if form.is_share:
+                least = max(least, weights[index] / n_rows * case.worst * (1.0 - case.worst))
+            born = find_block_length(int(chosen.starts[index]))
+            radii[index] = widen(
+                n_rows,
+                max(variance, least),
+                n_blocks,
+                first_row=LEAST_UNITS * max(born, self._least_unit),
+                alpha=float(chosen.alphas[index]),
+            )
+        beyond = (totals - radii) / np.sqrt(np.maximum(chosen.n_rows, 1.0))
+        return _conclude(case, chosen, beyond, lambda index: float(radii[index]), BLOCKS)
+
+    def _judge_by_blocks(
+        self, indices: tuple[int, int], blocks: BlockTallies | None, numbers: Column, n_rows: int
+    ) -> _Finding:
+        """Judge any other measure over all rows, by leaving blocks out; of a learner and a requirement by index."""
+        index, requirement = indices[0], self.requirements[indices[1]]
+        measure, limit, k = requirement.measure, requirement.limit or 0.0, self._n_folds
+        with np.errstate(divide="ignore", invalid="ignore"):
+            now = compute_values(measure, self._layout.restore(numbers[index * k : (index + 1) * k]))
+        value = float(now.mean())
+        undecided = _Finding("undecided", limit, BLOCKS, value=value)
+        if blocks is None or blocks.n_blocks < FIRST_BLOCKS:
+            n_blocks = 0 if blocks is None else blocks.n_blocks
+            return replace(undecided, note=f"it needs {FIRST_BLOCKS} blocks of rows, there are {n_blocks}")
+        own = blocks.select_learners([index])
+        rare = find_rare_class(measure, own, FIRST_CLASS_ROWS)
+        if rare is not None:
+            why = f"it needs {FIRST_CLASS_ROWS} rows of each class, one has {rare[1]}"
+            return replace(undecided, note=why)
+        without = measure_without_blocks(own, measure)[0, :, 1:].mean(axis=0)
+        if not (np.isfinite(without).all() and math.isfinite(value)):
+            return replace(undecided, note=f"{measure.name} is undefined without one of the blocks of rows")
+        b = len(without)
+        variance = (b - 1) / b * float(((without - without.mean()) ** 2).sum())
+        radius = float(
+            block_radius(
+                variance,
+                n_rows=n_rows,
+                first_row=self._first_rows.setdefault((self._names[index], indices[1]), n_rows),
+                n_blocks=b,
+                alpha=self._claim_alpha,
+            )
+        )
+        low, high = value - radius, value + radius
+        beyond = requirement.sign * (value - limit)
+        outcome: ModelOutcome = "broken" if beyond > radius else "kept" if beyond < -radius else "undecided"
+        return _Finding(outcome, limit, BLOCKS, 0, value, _clip(low, high, measure), self._note)
+
+    def verdicts(self, failed: frozenset[str] = frozenset()) -> tuple[ModelVerdict, ...]:
+        """Return the verdicts of the last look, without those on learners that have failed."""
+        verdicts = []
+        for name in self._names:
+            for q, requirement in enumerate(self.requirements):
+                if name in failed or (name, q) not in self._findings:
+                    continue
+                finding, (outcome, row, earlier) = self._findings[name, q], self._states.get((name, q), UNDECIDED)
+                verdict = ModelVerdict(
+                    learner=name,
+                    requirement=requirement.text,
+                    outcome=outcome,
+                    row=row,
+                    since=finding.since,
+                    value=finding.value,
+                    interval=finding.interval,
+                    limit=finding.limit,
+                    alpha=self.alpha,
+                    n_claims=self.n_claims,
+                    test=finding.test,
+                    measure=requirement.measure.name,
+                    unit=requirement.unit,
+                    greater_is_better=requirement.measure.greater_is_better,
+                    earlier=earlier,
+                    note=finding.note,
+                )
+                verdicts.append(verdict)
+        return tuple(verdicts)
+
+    def save(self) -> bytes:
+        """Return the whole state."""
+        states = self._states.items()
+        facts = {
+            "requirements": [requirement.text for requirement in self.requirements],
+            "states": [[*claim, outcome, row, _list_values(earlier)] for claim, (outcome, row, earlier) in states],
+            "findings": [[*claim, *_list_values(finding)] for claim, finding in self._findings.items()],
+            "references": [[*claim, *_list_values(reference)] for claim, reference in self._references.items()],
+            "first_rows": [[*claim, row] for claim, row in self._first_rows.items()],
+            "awaits_references": self._awaits_references,
+            "early_rows": self._early_rows,
+        }
+        return pack_columns("model watch", facts, {"early": self._early})
+
+    def load(self, state: bytes) -> None:
+        """Restore the saved state of a watch over the same learners and requirements."""
+        facts, columns = unpack_columns("model watch", state)
+        with loading("model watch"):
+            if facts["requirements"] != [requirement.text for requirement in self.requirements]:
+                msg = f"it has the requirements {', '.join(facts['requirements'])}"
+                raise ValueError(msg)
+            self._states = {
+                (name, q): (outcome, row, EarlierVerdict(*earlier) if earlier else None)
+                for name, q, outcome, row, earlier in facts["states"]
+            }
+            self._findings = {
+                (name, q): _Finding(*values[:5], None if values[5] is None else tuple(values[5]), values[6])
+                for name, q, *values in facts["findings"]
+            }
+            self._references = {
+                (name, q): _Reference(row, n_rows, tuple(counts), *rest)
+                for name, q, row, n_rows, counts, *rest in facts["references"]
+            }
+            self._first_rows = {(name, q): row for name, q, row in facts["first_rows"]}
+            self._awaits_references, self._early_rows = facts["awaits_references"], facts["early_rows"]
+            self._early = columns["early"]
+
+
+def _get_total(tallies: Tallies) -> Column:
+    return tallies.total
+
+
+def _decide_exactly(case: _Case, evidence: _Evidence) -> _Finding:
+    """Decide by the exact sequences of all starts."""
+    score = case.score
+    scale = float(np.abs(score).max())
+    totals, squares = evidence.counts @ score, np.maximum(evidence.counts @ score**2 / scale**2, 1.0)
+    beyond = bernstein_log_e(totals / scale, squares) - np.log(2.0 / evidence.alphas)
+
+    def find_radius(index: int) -> float:
+        return scale * float(bernstein_radius(squares[index], float(evidence.alphas[index])))
+
+    return _conclude(case, evidence, beyond, find_radius, EXACT)
+
+
+def _conclude(
+    case: _Case, evidence: _Evidence, beyond: Column, find_radius: Callable[[int], float], test: str
+) -> _Finding:
+    """Return the outcome: broken if some start is `beyond` its threshold, kept if the interval of the first is within.
+
+    `find_radius` returns the radius of the sum since a start.
+    """
+    sign, weights, totals = case.requirement.sign, evidence.counts @ case.form.whole, evidence.counts @ case.score
+    index = int(np.argmax(np.where(weights > 0.0, beyond, -np.inf)))
+    outcome: ModelOutcome = "broken" if beyond[index] > 0.0 and weights[index] > 0.0 else "undecided"
+    index = index if outcome == "broken" else 0
+    radius, weight = find_radius(index), float(weights[index])
+    if not (weight > 0.0 and math.isfinite(radius)):
+        return case.find_nothing(evidence, test)
+    if outcome == "undecided" and (totals[0] + radius) / weight < sign * (case.best - case.worst):
+        outcome = "kept"
+    ends = sorted(case.worst + sign * float(totals[index] + side * radius) / weight for side in (-1.0, 1.0))
+    return _Finding(
+        outcome=outcome,
+        limit=case.limit,
+        test=test,
+        since=int(evidence.starts[index]),
+        value=case.form.divide(evidence.counts[index]),
+        interval=_clip(ends[0], ends[1], case.requirement.measure),
+        note=case.note,
+    )
+
+
+def _clip(low: float, high: float, measure: Measure) -> tuple[float, float]:
+    least, most = find_range(measure)
+    return float(max(low, least)), float(min(high, most))
+
+
+def estimate_variance(totals: Column, n_rows: Column) -> tuple[float, int]:
+    """Return the variance of a row that explains that of the means of blocks, by successive differences.
+
+    Parameters
+    ----------
+    totals, n_rows
+        The sums of the values, and how many there are, up to the ends of the blocks, starting with 0.
+
+    Examples
+    --------
+    >>> estimate_variance(np.array([0.0, 10.0, 30.0, 40.0]), np.array([0.0, 100.0, 200.0, 300.0]))
+    (0.5, 3)
+    """
+    sums, sizes = np.diff(totals), np.diff(n_rows)
+    means = sums[sizes > 0.0] / sizes[sizes > 0.0]
+    n_blocks = len(means)
+    if n_blocks < 2:
+        return 0.0, n_blocks
+    return float(sizes[sizes > 0.0].mean() * (np.diff(means) ** 2).sum() / (2 * (n_blocks - 1))), n_blocks
+
+
+def _reach_of_blocks(form: RatioForm, value: float, counts: Column, n_rows: Column, alpha: float) -> float:
+    """Return the half-width of the interval of a ratio at one moment, by the variance between blocks."""
+    from scipy.special import stdtrit  # noqa: PLC0415
+
+    score = form.score(value, 1.0)
+    variance, n_blocks = estimate_variance(np.append(0.0, counts @ score), np.append(0.0, n_rows))
+    if n_blocks < MIN_BLOCKS:
+        return math.inf
+    variance = max(variance, float(counts[-1] @ score**2) / float(n_rows[-1]))
+    error = math.sqrt(variance * float(n_rows[-1])) / float(counts[-1] @ form.whole)
+    return -float(stdtrit(_find_freedom(n_blocks), alpha / 2)) * error
+
+
+def invert_bernstein(form: RatioForm, counts: Column, alpha: float, ends: tuple[float, float]) -> tuple[float, float]:
+    """Return the interval of a ratio at one moment: the values that an empirical Bernstein test does not reject.
+
+    Parameters
+    ----------
+    form
+        The ratio.
+    counts
+        The rows by kind.
+    alpha
+        The level.
+    ends
+        The least and the greatest value that the ratio can have.
+
+    Examples
+    --------
+    >>> from streamgauge.measures import error
+    >>> form = find_form(error, BlockLayout(2, ()))
+    >>> [round(end, 4) for end in invert_bernstein(form, np.array([950.0, 50.0]), 0.05, (0.0, 1.0))]
+    [0.0265, 0.0818]
+    """
+    value, threshold = form.divide(counts), math.log(2.0 / alpha)
+
+    def rejects(limit: float, sign: float) -> bool:
+        score = form.score(limit, sign)
+        scale = float(np.abs(score).max())
+        squares = max(float(counts @ score**2) / scale**2, 1.0)
+        return float(bernstein_log_e(float(counts @ score) / scale, squares)) > threshold
+
+    bounds = []
+    for end, sign in zip(ends, (1.0, -1.0), strict=True):
+        near, step = value, 1.0
+        far = end if math.isfinite(end) else value
+        while not math.isfinite(end) and not rejects(far, sign) and step < 2.0**40:
+            far, step = value - sign * step, 2.0 * step
+        if not rejects(far, sign):
+            bounds.append(end)
+            continue
+        for _ in range(60):
+            middle = (near + far) / 2.0
+            near, far = (near, middle) if rejects(middle, sign) else (middle, far)
+        bounds.append(far)
+    return bounds[0], bounds[1]
+
+
+def _set_limits(requirement: BoundRequirement, form: RatioForm, reference: _Reference, note: str) -> _Case:
+    """Return the limits that a reference period sets: its interval, and the margin."""
+    shift = requirement.sign * requirement.margin
+    best, worst = sorted((reference.low, reference.high), reverse=requirement.sign < 0.0)
+    note = _join(_describe_reference(reference, requirement), note)
+    return _Case(requirement, form, reference.value + shift, worst + shift, best + shift, note)
+
+
+def _describe_reference(reference: _Reference, requirement: BoundRequirement) -> str:
+    unit = requirement.unit
+    value, low, high = (format_value(each, unit) for each in (reference.value, reference.low, reference.high))
+    suffix = "%" if unit == RATE else ""
+    return f"in the first {reference.n_rows:,.0f} rows it was {value}{suffix} [{low}, {high}]"
+
+
+def _join(*notes: str) -> str:
+    return "; ".join(note for note in notes if note)
+
+
+def _find_freedom(n_blocks: int) -> float:
+    """Return the degrees of freedom of a variance by successive differences."""
+    return 2 * (n_blocks - 1) ** 2 / (3 * n_blocks - 4)
+
+
+def _list_values(record: EarlierVerdict | _Finding | _Reference | None) -> list[Any]:
+    return [] if record is None else [getattr(record, field.name) for field in fields(record)]
