@@ -28,7 +28,7 @@ Bands = tuple[Column, Column, Column]
 
 @dataclass(frozen=True)
 class Panel:
-    """The subject of a chart: a measure with a forgetting, a cost, or the difference of a pair.
+    """The subject of a chart: a measure with a forgetting, a cost, or the difference of a pair in a measure.
 
     Parameters
     ----------
@@ -40,6 +40,8 @@ class Panel:
         The forgetting of a measure.
     second_learner
         The second learner of a pair.
+    compared
+        The measure in which a pair is compared; empty for the first one.
 
     Examples
     --------
@@ -53,16 +55,22 @@ class Panel:
     name: str
     forgetting: str = ""
     second_learner: str = ""
+    compared: str = ""
 
     @classmethod
     def parse(cls, facts: object) -> "Panel":
         """Parse the panel of a request, which names the forgetting or the second learner ``under``."""
         if isinstance(facts, dict):
-            texts = [facts.get(part, "") for part in ("kind", "name", "under")]
+            texts = [facts.get(part, "") for part in ("kind", "name", "under", "measure")]
             if all(isinstance(text, str) for text in texts) and texts[0] in {"measure", "cost", "pair"}:
-                kind, name, under = texts
-                return cls(kind, name, second_learner=under) if kind == "pair" else cls(kind, name, forgetting=under)
-        msg = "a panel needs kind (measure, cost or pair), name, and under (a forgetting or the second learner)"
+                kind, name, under, measure = texts
+                if kind == "pair":
+                    return cls(kind, name, second_learner=under, compared=measure)
+                return cls(kind, name, forgetting=under)
+        msg = (
+            "a panel needs kind (measure, cost or pair), name, and under (a forgetting or the second learner); that of "
+            "a pair may name a measure"
+        )
         raise StreamgaugeError(msg)
 
     def select_columns(self, layout: Layout, records: Column) -> Bands:
@@ -72,12 +80,15 @@ class Panel:
         if self.kind == "cost":
             cost = layout.cost(records, self.name)
             return cost, cost, cost
-        difference, low, high = layout.pair(records, self.name, self.second_learner).T
+        difference, low, high = layout.pair(records, self.name, self.second_learner, self.compared).T
         return difference[:, None], low[:, None], high[:, None]
 
     def list_names(self, layout: Layout) -> tuple[str, ...]:
         """Return the names of the curves."""
-        return (f"{self.name} - {self.second_learner}",) if self.kind == "pair" else layout.learners
+        if self.kind != "pair":
+            return layout.learners
+        measure = f", {self.compared}" if self.compared else ""
+        return (f"{self.name} - {self.second_learner}{measure}",)
 
     def has_bands(self, layout: Layout) -> bool:
         """Return whether minimum and maximum differ from the mean."""

@@ -93,9 +93,26 @@ def convert_results(results: Results, generation: int) -> RunRecords:
         n_folds=results.n_folds,
         with_costs=costs is not None,
         with_times=results.times is not None,
+        compared=_list_compared(results),
     )
-    records = layout.pack(results.rows, np.nan, results.values, costs, {}, results.times)
+    records = layout.pack(results.rows, np.nan, results.values, costs, _place_differences(results), results.times)
     return RunRecords(layout, generation, records)
+
+
+def _list_compared(results: Results) -> tuple[str, ...]:
+    columns = () if results.differences is None else results.differences.columns
+    return tuple(dict.fromkeys(measure for _, _, measure in columns)) or ("accuracy",)
+
+
+def _place_differences(results: Results) -> dict[tuple[str, str, str], NDArray[np.float64]]:
+    """Return the difference of each pair in each compared measure at the rows of all readings; NaN where unknown."""
+    differences = results.differences
+    if differences is None:
+        return {}
+    values = np.full((len(results.rows), *differences.values.shape[1:]), np.nan)
+    is_kept = np.isin(results.rows, differences.rows)
+    values[is_kept] = differences.values[np.isin(differences.rows, results.rows)]
+    return {column: values[:, index] for index, column in enumerate(differences.columns)}
 
 
 @dataclass(frozen=True)

@@ -152,8 +152,8 @@ def _has_panel(view: JournalReader, panel: Panel) -> bool:
     layout = view.layout
     if panel.kind == "measure":
         return panel.name in layout.measures and panel.forgetting in layout.forgettings
-    names = {panel.name, panel.second_learner}
-    return panel.kind == "cost" or any(names == set(pair) for pair in layout.pairs)
+    names, measure = {panel.name, panel.second_learner}, panel.compared or layout.compared[0]
+    return panel.kind == "cost" or any(names == {*pair} and measure == name for *pair, name in layout.pairs)
 
 
 def _find_new_alarms(view: JournalReader, position: _Position, n_rows: int) -> dict[str, Any]:

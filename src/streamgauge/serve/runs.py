@@ -13,11 +13,15 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.results import Results
 from streamgauge.serve.catalogues import find_experiment
 from streamgauge.serve.curve_sources import Cache, RunRecords, read_journal
+from streamgauge.significance.verdict_terms import describe_verdicts
 
 __all__ = ["Run", "merge_alarms"]
 
 MAX_MARKS = 2_000
 """Number of positions along a curve that can be marked: more than a screen has columns."""
+
+VERDICT_PARTS = ("verdicts", "verdict_terms", "model_verdicts", "model_verdict_terms", "comparisons")
+"""What is sent of verdicts, and of the comparisons of a finished run without live ones."""
 
 
 class Run:
@@ -100,15 +104,14 @@ class Run:
         view, summary = self._read_journal(), self.summarise()
         summary["forgetting_texts"] = {name: describe_forgetting(name) for name in summary["forgettings"]}
         if self.is_saved or view is None:
-            details = _describe_results(self._cache.load(self.folder).results)
-            has_pairs = view is not None and bool(view.status().get("verdicts"))
-            return {**summary, **details, "has_pairs": has_pairs}
+            results = self._cache.load(self.folder).results
+            return {**summary, **_describe_results(results), "has_pairs": results.differences is not None}
         status, about = view.status(), view.about
         _, events = view.events()
         return {
             **summary,
             "measure_facts": about.get("measure_facts", {}),
-            "verdicts": status.get("verdicts", []),
+            **_select_verdicts(status),
             "has_pairs": bool(status.get("verdicts")),
             "failures": status.get("failures", []),
             "drifts": status.get("drifts", []),
@@ -117,13 +120,12 @@ class Run:
             "described": {name: about.get(name) for name in ("stream", "scheme", "labelling", "detectors", "seed")},
         }
 
-    def list_verdicts(self) -> list[dict[str, Any]]:
-        """Return the verdict on each pair of learners."""
+    def list_verdicts(self) -> dict[str, Any]:
+        """Return the live verdicts on pairs and on one model, with what they have in common, and comparisons."""
         view = self._read_journal()
         if self.is_saved or view is None:
             return _list_verdicts(self._cache.load(self.folder).results)
-        verdicts: list[dict[str, Any]] = view.status().get("verdicts", [])
-        return verdicts
+        return _select_verdicts(view.status())
 
     def read_curves(self, kind: str = "measure") -> RunRecords:
         """Return the records of the curves; the curves of pairs are only in the journal."""
@@ -208,30 +210,38 @@ def _describe_results(results: Results) -> dict[str, Any]:
     }
 
 
-def _list_verdicts(results: Results) -> list[dict[str, Any]]:
-    """Return the live verdicts; if there are none, the outcomes of the recommended test."""
+def _select_verdicts(status: dict[str, Any]) -> dict[str, Any]:
+    return {part: status.get(part, []) for part in VERDICT_PARTS}
+
+
+def _list_verdicts(results: Results) -> dict[str, Any]:
+    """Return the live verdicts; if there are none on pairs, the outcomes of the recommended test at the end."""
+    pairs, models = describe_verdicts(results.verdicts), describe_verdicts(results.model_verdicts)
+    return {
+        "verdicts": pairs.facts,
+        "verdict_terms": pairs.terms,
+        "model_verdicts": models.facts,
+        "model_verdict_terms": models.terms,
+        "comparisons": [] if results.verdicts else _list_comparisons(results),
+    }
+
+
+def _list_comparisons(results: Results) -> list[dict[str, Any]]:
+    """Return the outcomes of the recommended test of each pair; empty if none can be tested."""
     from streamgauge.significance import compare_all  # noqa: PLC0415  (SciPy is slow to import)
 
-    if results.verdicts:
-        return [{**asdict(verdict), "sentence": str(verdict)} for verdict in results.verdicts]
     try:
         comparisons = compare_all(results)
     except StreamgaugeError:
         return []
+    names = ("first", "second", "measure", "unit", "greater_is_better", "difference", "interval", "alpha", "sentence")
     return [
         {
-            "first": comparison.first,
-            "second": comparison.second,
+            **{name: getattr(comparison, name) for name in names},
             "outcome": {comparison.first: "first", comparison.second: "second"}.get(
                 str(comparison.better), "undecided"
             ),
-            "row": results.n_rows,
-            "difference": comparison.difference,
-            "interval": comparison.interval,
-            "rope": None,
-            "alpha": comparison.alpha,
             "test": comparison.title,
-            "sentence": comparison.sentence,
         }
         for comparison in comparisons
     ]

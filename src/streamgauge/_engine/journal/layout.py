@@ -127,10 +127,10 @@ class Layout:
         written: float,
         values: Columns,
         costs: Columns | None,
-        pairs: Mapping[tuple[str, str, str], Sequence[float]],
+        pairs: Mapping[tuple[str, str, str], Sequence[float] | Columns],
         times: Columns | None = None,
     ) -> Columns:
-        """Return the records of some readings; the pairs are known only at the last one."""
+        """Return the records of some readings; those of a pair are the last ones, at least the very last."""
         records = np.full((len(rows), self.width), np.nan)
         parts = {part: records[:, columns] for part, columns in self._parts.items()}
         parts["row"][:, 0], parts["written"][:, 0] = rows, written
@@ -144,7 +144,8 @@ class Layout:
             parts["costs"][:] = costs.mean(axis=2).reshape(len(rows), -1)
         for index, names in enumerate(self.pairs):
             if names in pairs and len(rows):
-                parts["pairs"][-1, 3 * index : 3 * index + 3] = pairs[names]
+                known = np.atleast_2d(pairs[names])
+                parts["pairs"][-len(known) :, 3 * index : 3 * index + 3] = known
         return records
 
     def rows(self, records: Columns) -> NDArray[np.int64]:

@@ -32,7 +32,17 @@ export function duration(seconds) {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-export const difference = (number) =>
-  number === null || number === undefined ? MISSING : `${number > 0 ? "+" : ""}${(100 * number).toFixed(2)}`;
+// A difference with its sign; that of two rates is in percentage points.
+export const difference = (number, unit = "rate") => {
+  if (number === null || number === undefined) return MISSING;
+  return `${number > 0 ? "+" : ""}${unit === "rate" ? (100 * number).toFixed(2) : +number.toPrecision(4)}`;
+};
+export const differenceUnit = (unit) => (unit === "rate" ? "pp" : unit ?? "");
+export const lead = (number, unit) => `${value(number, unit)} ${differenceUnit(unit)}`.trimEnd();
+export const margin = (number, unit) => `${+(unit === "rate" ? 100 * number : number).toPrecision(6)} ${differenceUnit(unit)}`.trimEnd();
+export const amount = (number, unit) => {
+  const text = value(number, unit);
+  return text === MISSING ? text : unit === "rate" ? `${text}%` : `${text} ${unit ?? ""}`.trimEnd();
+};
 
 export const time = (seconds) => (seconds ? clock.format(new Date(1000 * seconds)) : "");

@@ -17,6 +17,7 @@ const COSTS = { cpu_seconds: ["CPU time", "seconds"], n_bytes: ["memory", "bytes
 const state = {
   runs: [], selected: [], details: new Map(), measures: [], forgetting: null, costs: [], pairs: [],
   hidden: new Set(), view: null, x: null, paused: false, bands: true, cursor: null, all: new Set(), awaited: null, missed: 0,
+  compared: null, // the measure of the verdicts
 };
 const store = new Store();
 const charts = new Map();
@@ -75,22 +76,28 @@ function listPanels() {
   return [
     ...state.measures.map((name) => ({ kind: "measure", name, under: state.forgetting })),
     ...(withCosts ? state.costs.map((name) => ({ kind: "cost", name, under: "" })) : []),
-    ...state.pairs.map(([first, second]) => ({ kind: "pair", name: first, under: second })),
+    ...state.pairs.map(([name, under, measure]) => ({ kind: "pair", name, under, measure })),
   ];
 }
 
 const hasPanel = (details, panel) => {
   if (panel.kind === "measure") return details.measures.includes(panel.name) && details.forgettings.includes(panel.under);
-  if (panel.kind === "pair") return details.learners.includes(panel.name) && details.learners.includes(panel.under);
+  if (panel.kind === "pair") return (details.verdicts ?? []).some((verdict) => isPairOf(verdict, [panel.name, panel.under, panel.measure]));
   return Boolean(details.with_costs);
 };
 
 function describePanel(panel) {
   if (panel.kind === "cost") return { title: COSTS[panel.name][0], unit: COSTS[panel.name][1], lower: true };
-  if (panel.kind === "pair") return { title: `${panel.name} − ${panel.under}`, unit: "rate", under: "difference of accuracy, pp", neutral: true };
+  if (panel.kind === "pair") return describePair(panel);
   const facts = listShown().map(({ details }) => details.measure_facts?.[panel.name]).find(Boolean) ?? {};
   const unit = facts.unit ?? "rate";
   return { title: unit === "rate" ? `${panel.name} %` : panel.name, unit, lower: facts.greater_is_better === false, under: describeForgetting(panel.under) };
+}
+
+function describePair({ name, under, measure }) {
+  const verdict = listShown().flatMap(({ details }) => details.verdicts ?? []).find((candidate) => isPairOf(candidate, [name, under, measure]));
+  const words = [`difference of ${measure}`, format.differenceUnit(verdict?.unit)].filter(Boolean).join(", ");
+  return { title: `${name} − ${under}`, unit: verdict?.unit ?? "rate", under: verdict?.greater_is_better === false ? `${words}; less is better` : words, neutral: true };
 }
 
 // Lists every learner of every shown run, with the index of its colour.
@@ -180,7 +187,7 @@ function updateTexts() {
   const at = describePlace(runs, place, x);
   const caption = state.forgetting ? `${at}, ${describeForgetting(state.forgetting)}` : at;
   showValues(listLines(), columns, caption, toggleLearner);
-  showVerdicts(runs, state.all, { onPair: togglePair, onAll: toggleAll, isDrawn });
+  showVerdicts(runs, state, { onPair: togglePair, onAll: toggleAll, onCompared: setCompared, isDrawn });
   showMore(runs);
 }
 
@@ -218,7 +225,8 @@ const updateRuns = () => showRuns(state, { onOnly: (id) => select([id]), onToggl
 // ---- selecting
 
 const toggleIn = (list, name) => (list.includes(name) ? list.splice(list.indexOf(name), 1) : list.push(name));
-const isPairOf = (verdict, [a, b]) => (a === verdict.first && b === verdict.second) || (a === verdict.second && b === verdict.first);
+const isPairOf = (verdict, [a, b, measure]) => measure === verdict.measure
+  && ((a === verdict.first && b === verdict.second) || (a === verdict.second && b === verdict.first));
 const isDrawn = (verdict) => state.pairs.some((pair) => isPairOf(verdict, pair));
 
 function toggleLearner(name) {
@@ -228,8 +236,17 @@ function toggleLearner(name) {
 
 function togglePair(_, verdict) {
   if (isDrawn(verdict)) state.pairs = state.pairs.filter((pair) => !isPairOf(verdict, pair));
-  else state.pairs = [...state.pairs, [verdict.first, verdict.second]].slice(-4);
+  else {
+    const sides = [verdict.ahead, verdict.behind]; // in the order in which the curve is above zero
+    if (verdict.greater_is_better === false) sides.reverse();
+    state.pairs = [...state.pairs, [...sides, verdict.measure]].slice(-4);
+  }
   load();
+}
+
+function setCompared(measure) {
+  state.compared = measure;
+  updateTexts();
 }
 
 function toggleAll(id) {
@@ -369,7 +386,7 @@ async function load() {
 async function loadVerdicts(id, details) {
   details.verdicts = [];
   try {
-    details.verdicts = await getJson(`/api/verdicts?${buildQuery([["id", id]])}`);
+    Object.assign(details, await getJson(`/api/verdicts?${buildQuery([["id", id]])}`));
   } catch (error) {
     notify(error.message);
   }

@@ -1,5 +1,5 @@
 // The points of the page: for every run and panel the whole curve, downsampled, and more points of the rows in view.
-export const panelKey = (panel) => `${panel.kind}\0${panel.name}\0${panel.under}`;
+export const panelKey = (panel) => `${panel.kind}\0${panel.name}\0${panel.under}\0${panel.measure ?? ""}`;
 
 // Returns the index of the first place that is not before another, or of the last.
 const findNearest = (places, place) => {

@@ -1,9 +1,12 @@
-// Live verdicts on pairs of learners: a matrix of all, and a card with the interval of each.
+// Live verdicts: on one model, and on pairs of learners in one measure (a matrix of all, a card for each); for a
+// finished run without live ones, the comparisons at the end.
 import { byId, make, show } from "./dom.js";
 import * as format from "./format.js";
 
 const SIGNS = { better: "▲", worse: "▼", equivalent: "≈", undecided: "·" };
 const FEW = 6;
+const ORDER = { first: 0, second: 0, equivalent: 1, broken: 0, kept: 1 };
+const SPAN = 200; // the width of a drawing
 
 const findOutcome = (verdict, learner) => {
   if (verdict.outcome === "first") return verdict.first === learner ? "better" : "worse";
@@ -11,12 +14,17 @@ const findOutcome = (verdict, learner) => {
   return verdict.outcome;
 };
 
-// Shows a pair from the view of the learner that is ahead, so that no difference is below zero.
-const turnToLeader = (verdict) => (verdict.difference < 0 ? {
-  ...verdict, first: verdict.second, second: verdict.first, difference: -verdict.difference,
-  interval: verdict.interval && verdict.interval.map((end) => -end).reverse(),
-  outcome: { first: "second", second: "first" }[verdict.outcome] ?? verdict.outcome,
-} : verdict);
+// A pair from the view of the learner that is ahead, so that no lead is below zero.
+function turnToLeader(verdict) {
+  const sign = verdict.greater_is_better === false ? -1 : 1;
+  const isTurned = sign * verdict.difference < 0;
+  const turn = isTurned ? -sign : sign;
+  const [ahead, behind] = isTurned ? [verdict.second, verdict.first] : [verdict.first, verdict.second];
+  const reach = verdict.interval && verdict.interval.map((end) => turn * end).sort((a, b) => a - b);
+  return { ...verdict, ahead, behind, reach, lead: verdict.difference === null ? null : Math.abs(verdict.difference) };
+}
+
+const makeTerms = (terms) => (terms ?? []).length > 0 && make("p", { class: "note terms" }, terms.join(" "));
 
 function makeMatrix(learners, verdicts, onPair) {
   const byPair = new Map(verdicts.flatMap((v) => [[`${v.first}\0${v.second}`, v], [`${v.second}\0${v.first}`, v]]));
@@ -25,7 +33,7 @@ function makeMatrix(learners, verdicts, onPair) {
     if (!verdict) return make("td", {}, first === second ? "" : format.MISSING);
     const outcome = findOutcome(verdict, first);
     const text = `${first} ${{ better: "is better than", worse: "is worse than", equivalent: "is equivalent to", undecided: "against" }[outcome]} ${second}${outcome === "undecided" ? ": undecided" : ""}`;
-    const button = make("button", { type: "button", title: text, "aria-label": text, "data-key": `cell ${first} ${second}`, onclick: () => onPair(verdict) }, SIGNS[outcome]);
+    const button = make("button", { type: "button", title: text, "aria-label": text, "data-key": `cell ${first} ${second}`, disabled: !onPair, onclick: () => onPair(verdict) }, SIGNS[outcome]);
     return make("td", { class: outcome }, button);
   };
   const head = make("tr", {}, make("td"), learners.map((name, i) => make("th", { scope: "col", title: name }, String(i + 1))));
@@ -35,44 +43,99 @@ function makeMatrix(learners, verdicts, onPair) {
     make("table", { class: "matrix" }, make("thead", {}, head), make("tbody", {}, rows)));
 }
 
-// Draws the interval of the difference around zero; differences that do not matter (the rope) are shaded.
-function drawInterval(verdict) {
-  const ends = [...(verdict.interval ?? []), verdict.difference ?? 0, 1.5 * (verdict.rope ?? 0)].map(Math.abs);
-  const limit = Math.max(0.001, ...ends);
-  const toX = (value) => 100 + (96 * Math.max(-limit, Math.min(limit, value))) / limit;
-  const [low, high] = verdict.interval ?? [verdict.difference, verdict.difference];
-  const rope = verdict.rope ? make("rect", { class: "rope", x: toX(-verdict.rope), y: 2, width: toX(verdict.rope) - toX(-verdict.rope), height: 20 }) : null;
-  return make("svg", { class: `interval ${verdict.outcome}`, viewBox: "0 0 200 24", "aria-hidden": "true" }, rope,
-    make("line", { class: "zero", x1: 100, x2: 100, y1: 1, y2: 23 }),
-    verdict.interval ? make("line", { class: "reach", x1: toX(low), x2: toX(high), y1: 12, y2: 12 }) : null,
-    verdict.difference === null ? null : make("circle", { cx: toX(verdict.difference), cy: 12, r: 5 }));
+// Draws an interval and the estimate in it around a middle; what is up to the margin away from that is shaded.
+function drawInterval(outcome, interval, estimate, middle, margin) {
+  const ends = [...(interval ?? []), estimate ?? middle].map((end) => Math.abs(end - middle));
+  const limit = Math.max(1e-9, 1.5 * margin, ...ends);
+  const toX = (value) => SPAN / 2 + (0.48 * SPAN * Math.max(-limit, Math.min(limit, value - middle))) / limit;
+  const left = toX(middle - margin);
+  return make("svg", { class: `interval ${outcome}`, viewBox: `0 0 ${SPAN} 24`, "aria-hidden": "true" },
+    margin ? make("rect", { class: "rope", x: left, y: 2, width: toX(middle + margin) - left, height: 20 }) : null,
+    make("line", { class: "zero", x1: SPAN / 2, x2: SPAN / 2, y1: 1, y2: 23 }),
+    interval ? make("line", { class: "reach", x1: toX(interval[0]), x2: toX(interval[1]), y1: 12, y2: 12 }) : null,
+    estimate === null ? null : make("circle", { cx: toX(estimate), cy: 12, r: 5 }));
 }
 
 function makeCard(verdict, { onPair, drawn }) {
-  const texts = [`${verdict.first} − ${verdict.second}: ${format.difference(verdict.difference)} pp`];
-  if (verdict.interval) texts.push(`${format.difference(verdict.interval[0])} to ${format.difference(verdict.interval[1])}`);
-  const button = onPair && make("button", { type: "button", "data-key": `pair ${verdict.first} ${verdict.second}`, "aria-pressed": String(drawn(verdict)), onclick: () => onPair(verdict) }, "Curve");
+  const { ahead, lead, reach, unit } = verdict;
+  const number = lead === null ? "not defined now" : lead ? `${ahead} is ahead by ${format.lead(lead, unit)}` : "no difference";
+  const ends = reach ? ` [${reach.map((end) => format.difference(end, unit)).join(", ")}]` : "";
+  const left = verdict.rows_left ? `about ${format.count(verdict.rows_left.toPrecision(2))} more rows if the difference stays as it is` : null;
+  const button = onPair && make("button", { type: "button", "data-key": `pair ${verdict.first} ${verdict.second} ${verdict.measure}`, "aria-pressed": String(drawn(verdict)), onclick: () => onPair(verdict) }, "Curve");
   return make("li", { class: `card ${verdict.outcome}` },
     make("p", { class: "sentence" }, verdict.sentence),
-    make("div", { class: "estimate" }, drawInterval(verdict), make("span", {}, texts.join(", ")), button));
+    left && make("p", { class: "note left" }, left),
+    make("div", { class: "estimate" }, drawInterval(verdict.outcome, reach, lead, 0, verdict.rope ?? 0), make("span", {}, number + ends), button));
 }
 
-export function showVerdicts(runs, all, hooks) {
-  const parts = runs.filter(({ details }) => details.verdicts?.length).map(({ details }) => {
-    const rank = (v) => ({ first: 0, second: 0, equivalent: 1 }[v.outcome] ?? 2);
-    const verdicts = details.verdicts.map(turnToLeader).sort((a, b) => rank(a) - rank(b) || Math.abs(b.difference ?? 0) - Math.abs(a.difference ?? 0));
-    const decided = verdicts.filter((v) => v.outcome !== "undecided").length;
-    const shown = all.has(details.id) ? verdicts : verdicts.slice(0, FEW);
-    const more = verdicts.length > FEW && make("button", { type: "button", "data-key": `all ${details.id}`, "aria-expanded": String(all.has(details.id)), onclick: () => hooks.onAll(details.id) },
-      all.has(details.id) ? "Show fewer" : `Show all ${verdicts.length} pairs`);
+function makeModelCard(verdict) {
+  const ends = verdict.interval ? ` [${verdict.interval.map((end) => format.value(end, verdict.unit)).join(", ")}]` : "";
+  const text = `${verdict.measure} ${format.amount(verdict.value, verdict.unit)}${ends}, limit ${format.amount(verdict.limit, verdict.unit)}`;
+  return make("li", { class: `card ${verdict.outcome}` },
+    make("p", { class: "sentence" }, verdict.sentence),
+    make("div", { class: "estimate" }, drawInterval(verdict.outcome, verdict.interval, verdict.value, verdict.limit, 0), make("span", {}, text)));
+}
+
+const sortVerdicts = (verdicts) => verdicts.map(turnToLeader)
+  .sort((a, b) => (ORDER[a.outcome] ?? 2) - (ORDER[b.outcome] ?? 2) || (b.lead ?? 0) - (a.lead ?? 0));
+
+// The cards of some verdicts: all of them, or the first few with a button for the rest.
+function makeCards(key, cards, noun, all, onAll) {
+  const isAll = all.has(key);
+  const more = cards.length > FEW && make("button", { type: "button", "data-key": `all ${key}`, "aria-expanded": String(isAll), onclick: () => onAll(key) },
+    isAll ? "Show fewer" : `Show all ${format.plural(cards.length, noun)}`);
+  return [make("ul", { class: "cards" }, isAll ? cards : cards.slice(0, FEW)), more];
+}
+
+function makeModelPart(details, of, state, hooks) {
+  const verdicts = details.model_verdicts ?? [];
+  if (!verdicts.length) return [];
+  const ordered = [...verdicts].sort((a, b) => (ORDER[a.outcome] ?? 2) - (ORDER[b.outcome] ?? 2));
+  const counts = ["broken", "kept", "undecided"].map((outcome) => [verdicts.filter((v) => v.outcome === outcome).length, outcome]);
+  return [
+    make("h2", {}, `Live verdicts on one model${of}`),
+    make("p", { class: "note count" }, counts.filter(([n]) => n).map(([n, outcome]) => `${n} ${outcome}`).join(", ")),
+    makeCards(`models ${details.id}`, ordered.map(makeModelCard), "verdict", state.all, hooks.onAll),
+    makeTerms(details.model_verdict_terms),
+  ];
+}
+
+function makePairPart(details, of, state, hooks) {
+  const measures = [...new Set(details.verdicts.map((v) => v.measure))];
+  const measure = measures.includes(state.compared) ? state.compared : measures[0];
+  const verdicts = sortVerdicts(details.verdicts.filter((v) => v.measure === measure));
+  const { alpha, question, rope, test, unit } = verdicts[0];
+  const decided = verdicts.filter((v) => v.outcome !== "undecided").length;
+  const chips = measures.length > 1 && make("div", { class: "group", role: "group", "aria-label": "Measure of the verdicts" }, make("span", { class: "label" }, "in"),
+    measures.map((name) => make("button", { type: "button", class: "chip", "data-key": `compared ${details.id} ${name}`, "aria-pressed": String(name === measure), onclick: () => hooks.onCompared(name) }, name)));
+  const facts = [`${decided} of ${format.plural(verdicts.length, "pair")} decided in ${measure}${question ? ` ${question}` : ""}`,
+    `anytime-valid at ${+(100 * (1 - alpha)).toFixed(6)}%`, test === "group_sequential" ? null : `margin ${format.margin(rope, unit)}`];
+  const onPair = details.state === "running" || details.has_pairs ? (v) => hooks.onPair(details, v) : null;
+  return [
+    make("h2", {}, `Live verdicts${of}`), chips,
+    make("p", { class: "note count" }, facts.filter(Boolean).join(", ")),
+    details.learners.length > 3 && makeMatrix(details.learners, verdicts, onPair),
+    makeCards(details.id, verdicts.map((v) => makeCard(v, { onPair, drawn: hooks.isDrawn })), "pair", state.all, hooks.onAll),
+    makeTerms(details.verdict_terms),
+  ];
+}
+
+function makeComparisonPart(details, of, state, hooks) {
+  if (!details.comparisons?.length) return [];
+  const tests = sortVerdicts(details.comparisons);
+  return [
+    make("h2", {}, `Comparisons at the end${of}`),
+    make("p", { class: "note count" }, "Tests that are valid once, after the last row"),
+    makeCards(`tests ${details.id}`, tests.map((test) => makeCard(test, {})), "pair", state.all, hooks.onAll),
+  ];
+}
+
+export function showVerdicts(runs, state, hooks) {
+  show(byId("verdicts"), runs.map(({ details }) => {
+    const of = runs.length > 1 ? ` of ${format.runName(details)}` : "";
     return [
-      make("h2", {}, runs.length > 1 ? `Verdicts of ${format.runName(details)}` : "Verdicts"),
-      make("p", { class: "note" }, `${decided} of ${format.plural(verdicts.length, "pair")} decided, on accuracy`),
-      details.learners.length > 3 && makeMatrix(details.learners, verdicts, (v) => hooks.onPair(details, v)),
-      make("ul", { class: "cards" }, shown.map((v) => makeCard(v, {
-        onPair: details.state === "running" || details.has_pairs ? () => hooks.onPair(details, v) : null, drawn: (pair) => hooks.isDrawn(pair) }))),
-      more,
+      makeModelPart(details, of, state, hooks),
+      details.verdicts?.length ? makePairPart(details, of, state, hooks) : makeComparisonPart(details, of, state, hooks),
     ];
-  });
-  show(byId("verdicts"), parts.flat());
+  }).flat(4));
 }
