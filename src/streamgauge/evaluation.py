@@ -46,13 +46,15 @@ from streamgauge.learners.refitted import plan_fits
 from streamgauge.measures import check_forgettings, describe_measure, find_measures
 from streamgauge.names import require_object
 from streamgauge.protocols import Forgetting, Labelling, LiveStreamBase, Measure, Recorder, Scheme, Stream, StreamBase
-from streamgauge.records import Failure, Reading, Verdict, list_readings
+from streamgauge.records import Failure, ModelVerdict, Reading, Verdict, list_readings
 from streamgauge.results import Results
 from streamgauge.results.call import CALL, describe_call, list_files
 from streamgauge.results.log import open_log
 from streamgauge.schemes import Prequential
 from streamgauge.significance.live import LiveTest
 from streamgauge.significance.requests import PlannedRun, check_tests
+from streamgauge.significance.requirements import as_requirements
+from streamgauge.significance.single_model import ModelWatch, check_requirement
 from streamgauge.streams import as_stream, drifts_of
 from streamgauge.streams.base import min_limit
 from streamgauge.streams.files.column_roles import Key
@@ -111,6 +113,7 @@ class Evaluation:
         time_limit: float | None = None,
         time_budget: float | None = None,
         live_test: LiveTest | None = LiveTest(),
+        budgets: object = None,
         seed: int = 1,
         batch_size: int | None = None,
         resources: bool = False,
@@ -174,6 +177,10 @@ class Evaluation:
         """A row after which the run ends although more rows were planned; None for no such row."""
         self._resume = resume
         self._run: Run | None = None
+        self.requirements = as_requirements(budgets)
+        self._bound = tuple(each.bind(self._source.schema, self.measures) for each in self.requirements)
+        self._check_requirements()
+        self._build_run_spec()  # checks the live test
 
     def _check_learners(self, *, is_bounded: bool) -> None:
         """Raise if a learner is known not to take the rows; that of an ARFF file may, not must, have missing values."""
@@ -184,12 +191,42 @@ class Evaluation:
                 raise
             check_schema(self.specs, self._source.observe_schema())
 
+    def _check_requirements(self) -> None:
+        """Raise if a requirement cannot be judged in this run."""
+        if self._bound and self._source.scheme.repeats_tests:
+            msg = (
+                f"budgets: {to_text(self.scheme)} tests the same rows again and again, which are no new evidence; use"
+                " another scheme, such as Prequential()"
+            )
+            raise StreamgaugeError(msg)
+        for requirement in self._bound:
+            check_requirement(requirement, self._build_plain_spec().block_layout)
+
     @cached_property
     def run_spec(self) -> RunSpec:
         """The cells of the run, as a plain description."""
         return self._build_run_spec()
 
     def _build_run_spec(self) -> RunSpec:
+        spec = self._build_plain_spec()
+        live_test = self._find_live_test()
+        if live_test is None:
+            return spec
+        compared = live_test.find_measures(self.measures, self._source.schema, spec.block_layout)
+        facts = (spec.n_folds,)
+        by_tallies = tuple(m for m in compared if not live_test.uses_counts(m, *facts, labels_wait=spec.labels_wait))
+        with_votes = spec.with_votes or any(map(needs_votes, by_tallies))
+        by_tallies = (*spec.live_measures, *(m for m in by_tallies if m not in spec.live_measures))
+        spec = replace(spec, live_measures=by_tallies, compared=compared, with_votes=with_votes)
+        live_test.check(compared, spec.block_layout, *facts, labels_wait=spec.labels_wait)
+        return spec
+
+    def _find_live_test(self) -> LiveTest | None:
+        """Return the live test, if there are learners to compare on rows that are tested once."""
+        can_compare = len(self.specs) > 1 and not self._source.scheme.repeats_tests
+        return self.live_test if can_compare else None
+
+    def _build_plain_spec(self) -> RunSpec:
         return RunSpec(
             schema=self._source.schema,
             scheme=self._source.scheme,
@@ -198,7 +235,7 @@ class Evaluation:
             measures=self.measures,
             detectors=self.detectors,
             seed=self.seed,
-            with_votes=any(map(needs_votes, self.measures)) or any(map(needs_votes, self.recorders)),
+            with_votes=any(map(needs_votes, (*self.measures, *self._required_measures, *self.recorders))),
             with_cell_batches=bool(self.recorders),
             metered=self._is_metered,
             time_budget=self.time_budget,
@@ -206,6 +243,7 @@ class Evaluation:
             rows=RowSourceSpec(
                 self.stream, self.scheme, self.labelling, self.seed, self.score, self._scores_unlabelled_start
             ),
+            live_measures=self._required_measures,
         )
 
     @property
@@ -327,6 +365,7 @@ the measures, or use two_way_t
             time_limit=self.time_limit,
             live_test=live_test,
             n_analyses=n_analyses,
+            model_watch=self._make_model_watch(),
             backend=self.backend,
             recorders=self.recorders,
             recorder_context=(self.stream, self._source.schema, list(self.specs), self._forgetting_names),
@@ -335,15 +374,37 @@ the measures, or use two_way_t
         )
         return Run(self._source, self.run_spec, options)
 
+    @property
+    def _required_measures(self) -> tuple[Measure, ...]:
+        """The measures of the requirements, each once."""
+        return tuple({requirement.measure.name: requirement.measure for requirement in self._bound}.values())
+
+    def _make_model_watch(self) -> ModelWatch | None:
+        """Return what judges each learner by the requirements; None if there are none."""
+        if not self._bound:
+            return None
+        scheme, run_spec, live_test = self._source.scheme, self.run_spec, self.live_test or LiveTest()
+        once = (scheme.resampling, scheme.test) in (("CrossValidation", "held_out"), ("Split", "training"))
+        return ModelWatch(
+            tuple(self.specs),
+            scheme.n_folds,
+            self._bound,
+            run_spec.block_layout,
+            alpha=live_test.alpha,
+            shared=live_test.shared,
+            late=self._source.labels_delayed,
+            tests_per_row=scheme.repetitions if once else scheme.n_folds,
+            note="of the rows whose labels have arrived" if run_spec.labels_wait else "",
+        )
+
     def _plan_analyses(self) -> tuple[LiveTest | None, int | None]:
         """Return the live test and the number of readings; rows of a file are not counted for it alone."""
         is_counted = self._every is None or not self._stream.ends
         n_rows = self.n_rows if is_counted else self._limit
-        if self._source.scheme.repeats_tests:
-            return None, None  # the same rows again are no new evidence
-        if self.live_test is None or n_rows is None:
-            return self.live_test, None
-        return replace(self.live_test, horizon=self.live_test.horizon or max(n_rows, 1)), -(-n_rows // self.every) or 1
+        live_test = self._find_live_test()  # None if the same rows are tested again: they are no new evidence
+        if live_test is None or n_rows is None:
+            return live_test, None
+        return live_test, -(-n_rows // self.every) or 1
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -354,6 +415,11 @@ the measures, or use two_way_t
     def verdicts(self) -> tuple[Verdict, ...]:
         """What is known of each pair of learners at the last reading, without learners that have failed."""
         return () if self._run is None else self._run.collector.verdicts
+
+    @property
+    def model_verdicts(self) -> tuple[ModelVerdict, ...]:
+        """What is known of each learner and requirement at the last reading, without learners that have failed."""
+        return () if self._run is None else self._run.collector.model_verdicts
 
     @property
     def _forgetting_names(self) -> tuple[str, ...]:
@@ -388,6 +454,7 @@ the measures, or use two_way_t
             failures=collector.failures,
             alarms=tuple(alarm for part in parts for alarm in part.alarms),
             verdicts=collector.verdicts,
+            model_verdicts=collector.model_verdicts,
             labels=join_label_counts(read, classes),
             times=join_times(read),
             differences=collector.differences,
@@ -480,6 +547,7 @@ the measures, or use two_way_t
             "time_limit": self.time_limit,
             "time_budget": self.time_budget,
             "live_test": None if self.live_test is None else to_text(self.live_test),
+            **({"budgets": list(map(str, self.requirements))} if self.requirements else {}),
             "seed": self.seed,
             "seconds": seconds,
             "ended_by": ended_by or "end of the rows",
@@ -497,6 +565,7 @@ the measures, or use two_way_t
             measures=self.measures,
             detectors=self.detectors,
             live_test=self.live_test,
+            budgets=self.requirements,
             options={
                 "score": self.score,
                 "score_unlabelled_start": self.score_unlabelled_start,
@@ -513,7 +582,7 @@ the measures, or use two_way_t
         *,
         progress: bool | None = None,
         on_reading: Callable[[Reading], object] | None = None,
-        on_verdict: Callable[[Verdict], object] | None = None,
+        on_verdict: Callable[[Verdict | ModelVerdict], object] | None = None,
         log: Path | str | None = None,
     ) -> Results:
         """Run to the end, or until Ctrl-C, and return the results; the options are those of `evaluate`.
@@ -611,6 +680,7 @@ def evaluate(  # noqa: PLR0913
     time_limit: float | None = None,
     time_budget: float | None = None,
     live_test: LiveTest | None = LiveTest(),
+    budgets: object = None,
     seed: int = 1,
     batch_size: int | None = None,
     resources: bool = False,
@@ -623,7 +693,7 @@ def evaluate(  # noqa: PLR0913
     journal: Path | str | None = None,
     progress: bool | None = None,
     on_reading: Callable[[Reading], object] | None = None,
-    on_verdict: Callable[[Verdict], object] | None = None,
+    on_verdict: Callable[[Verdict | ModelVerdict], object] | None = None,
     log: Path | str | None = None,
 ) -> Results:
     """Evaluate learners on a stream, all in one pass.
@@ -682,6 +752,11 @@ def evaluate(  # noqa: PLR0913
     live_test
         How any two learners are compared at every reading, see `streamgauge.significance.LiveTest`; None for not at
         all.
+    budgets
+        What each learner must keep, judged at every reading: a text or `streamgauge.significance.Requirement`, or
+        several. ``error<0.05``, ``recall[fraud]>0.5``; ``error<reference(5000)+0.01``: it may not become worse than in
+        its first 5,000 rows by more than one percentage point; ``beats majority``, ``beats no change``. The verdicts
+        are in `Results.model_verdicts`; they share the alpha of `live_test`.
     seed
         Decides the folds and, with each learner's own seed, the learners' random numbers.
     batch_size
@@ -709,7 +784,8 @@ def evaluate(  # noqa: PLR0913
     on_reading
         Called with every reading as soon as it is taken.
     on_verdict
-        Called with the verdict on two learners as soon as it is reached, and again when it no longer holds.
+        Called with the verdict on two learners, or on one and a budget, as soon as it is reached, and again when it no
+        longer holds.
     log
         A file that gets every reading, alarm, verdict and failure as a line of JSON, as it happens.
 
@@ -745,6 +821,7 @@ def evaluate(  # noqa: PLR0913
         time_limit=time_limit,
         time_budget=time_budget,
         live_test=live_test,
+        budgets=budgets,
         seed=seed,
         batch_size=batch_size,
         resources=resources,

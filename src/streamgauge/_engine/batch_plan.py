@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from streamgauge._engine.meter import Totals
 from streamgauge._engine.schedule import LabelTotals, Schedule
-from streamgauge.measures import list_statistics, reads_baselines
+from streamgauge.measures import accuracy, list_statistics, reads_baselines
 from streamgauge.protocols import CellBatch, DetectorSpec, Forgetting, LearnerSpec, Measure, SchemeBase
 from streamgauge.records import Alarm, Batch, BlockLayout, CellBlocks, Failure, Schema
 from streamgauge.records.blocks import BASELINES, MAX_MATRIX_CLASSES, list_boundaries
@@ -259,7 +259,9 @@ class RunSpec:
     rows
         Where the rows come from, for workers that make them themselves.
     live_measures
-        The measures of live verdicts; none if they need no tallies.
+        The measures whose live verdicts need tallies.
+    compared
+        The measures of the live test of pairs of learners.
 
     Examples
     --------
@@ -289,6 +291,7 @@ class RunSpec:
     n_rows: int | None = None
     rows: RowsSpec | None = None
     live_measures: tuple[Measure, ...] = ()
+    compared: tuple[Measure, ...] = (accuracy,)
 
     @property
     def n_folds(self) -> int:

@@ -26,7 +26,8 @@ from streamgauge.records import (
     Verdict,
 )
 from streamgauge.records.serialise import loading, pack, unpack
-from streamgauge.significance.live import LiveTest, PairWatch
+from streamgauge.significance.live import LiveBlocks, LiveTest, PairWatch
+from streamgauge.significance.single_model import ModelWatch
 
 __all__ = ["Collector", "Progress", "join_confusions", "join_label_counts", "join_times"]
 
@@ -70,11 +71,11 @@ class Progress:
     times: NDArray[np.float64] | None = None
 
     @property
-    def new_verdicts(self) -> tuple[Verdict, ...]:
-        """The verdicts that were reached, or no longer held, at these readings."""
+    def new_verdicts(self) -> tuple[Verdict | ModelVerdict, ...]:
+        """The verdicts on pairs and on single learners that were reached, or no longer held, at these readings."""
         return tuple(
             verdict
-            for verdict in self.verdicts
+            for verdict in (*self.verdicts, *self.model_verdicts)
             if (verdict.row is not None and verdict.row in self.rows)
             or (verdict.earlier is not None and verdict.earlier.until in self.rows)
         )
@@ -91,6 +92,8 @@ class Collector:
         How learners are compared at every reading; None for not at all.
     n_analyses
         The number of readings, if it is known.
+    model_watch
+        Judges each learner by requirements at every reading; None for no requirements.
 
     Examples
     --------
@@ -108,14 +111,28 @@ class Collector:
     100
     """
 
-    def __init__(self, run_spec: RunSpec, live_test: LiveTest | None = None, n_analyses: int | None = None) -> None:
+    def __init__(
+        self,
+        run_spec: RunSpec,
+        live_test: LiveTest | None = None,
+        n_analyses: int | None = None,
+        model_watch: ModelWatch | None = None,
+    ) -> None:
         self._names, self._shape = list(run_spec.learners), (len(run_spec.learners), run_spec.n_folds)
         self._empty = np.empty((0, *self._shape, len(run_spec.forgettings), len(run_spec.measures)))
         self._n_cells = run_spec.n_cells
         self._blocks = BlockHistory(self._shape, run_spec.block_layout) if run_spec.keeps_blocks else None
         waits = bool(run_spec.live_measures) and run_spec.labels_wait
         self._live_blocks = BlockHistory(self._shape, run_spec.block_layout) if waits else self._blocks
-        self._pairs = PairWatch(self._names, run_spec.n_folds, live_test, n_analyses)
+        live_blocks = LiveBlocks(
+            source=self._live_blocks,
+            measures=run_spec.compared,
+            classes=run_spec.schema.classes,
+            crossed=run_spec.n_folds == 1 or run_spec.scheme.test == "all",
+            labels_wait=run_spec.labels_wait,
+        )
+        self._pairs = PairWatch(self._names, run_spec.n_folds, live_test, n_analyses, live_blocks)
+        self._models = model_watch
         self._failures: dict[int, Failure] = {}
         self._n_scored = dict.fromkeys(range(run_spec.n_folds), 0)
         self._totals: dict[int, Totals] = {}
@@ -142,11 +159,12 @@ class Collector:
             self._live_blocks.add(
                 {i: kept for result in results for i, kept in zip(result.cells, result.live_blocks, strict=False)}
             )
+        self._judge_models(plan, results)
         self._clock = "process" if all(result.clock == "process" for result in results) else "thread"
         if plan.has_tests and len(self._names) > 1:
             self._count_pairs(plan, results)
         elif plan.schedule is None and plan.reading_rows:
-            self._pairs.analyse(plan.n_done)
+            self._pairs.analyse(plan.n_done, plan.label_totals.longest_delay, final=True)
         if len(self._failures) == self._n_cells:
             raise StreamgaugeError("; ".join(map(str, self.failures[:3])))
         costs = [result.costs for result in results if result.costs is not None]
@@ -159,6 +177,7 @@ class Collector:
             costs=self._join(costs, results, reading_axis=2) if costs else None,
             alarms=tuple(sorted(alarm for result in results for alarm in result.alarms)),
             verdicts=self.verdicts if plan.reading_rows else (),
+            model_verdicts=self.model_verdicts if plan.reading_rows else (),
             labels=plan.label_counts,
             times=plan.times,
             confusion_rows=rows[list(plan.confusion_readings)] if confusions else None,
@@ -189,7 +208,38 @@ class Collector:
                 scored[list(result.folds)] = result.scored
         cuts = [] if plan.schedule is None else _find_cuts(plan.schedule, plan.reading_rows)
         self._pairs.predicted_from = predicted_from.reshape(self._shape).max(axis=1)
-        self._pairs.update(correct.reshape(*self._shape, n), scored, cuts, plan.reading_rows)
+        right = correct.reshape(*self._shape, n)
+        self._pairs.update(right, scored, cuts, plan.reading_rows, plan.longest_delays)
+
+    def _judge_models(self, plan: BatchPlan, results: Sequence[BatchResult]) -> None:
+        """Judge each learner by the requirements, if there are any, at the readings of a plan."""
+        models, blocks = self._models, self._live_blocks
+        if models is None or blocks is None:
+            return
+        waits = blocks is not self._blocks
+        kept = {
+            index: of_cell
+            for result in results
+            for index, of_cell in zip(result.cells, result.live_blocks if waits else result.blocks, strict=False)
+        }
+        models.add(kept)
+        looks = [result.looks for result in results if result.looks is not None]
+        if not looks:
+            return
+        numbers = self._join(looks, results, reading_axis=2)
+        first = dict.fromkeys(self._names, 0)
+        for result in results:
+            for index, row in zip(result.cells, result.predicted_from, strict=True):
+                name = self._names[index // self._shape[1]]
+                first[name] = max(first[name], row)
+        for index, row in enumerate(plan.reading_rows):
+            models.look(
+                row,
+                blocks,
+                numbers[index].reshape(self._n_cells, -1),
+                longest_delay=plan.longest_delays[index] if plan.longest_delays else 0,
+                silent=frozenset(name for name, predicted_from in first.items() if predicted_from >= row),
+            )
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -205,6 +255,11 @@ class Collector:
     def verdicts(self) -> tuple[Verdict, ...]:
         """What is known of each pair of learners, neither of which has failed, at the last reading."""
         return self._pairs.verdicts(self._failed)
+
+    @property
+    def model_verdicts(self) -> tuple[ModelVerdict, ...]:
+        """What is known of each learner that has not failed and each requirement, at the last reading."""
+        return () if self._models is None else self._models.verdicts(self._failed)
 
     @property
     def blocks(self) -> BlockTallies | None:
@@ -252,13 +307,16 @@ class Collector:
         }
         blocks = b"" if self._blocks is None else self._blocks.save()
         totals = [totals.save() for totals in self._totals.values()]
-        return pack("collector", facts, [self._pairs.save(), blocks, *totals])
+        models = b"" if self._models is None else self._models.save()
+        return pack("collector", facts, [self._pairs.save(), models, blocks, *totals])
 
     def load(self, state: bytes) -> None:
         """Restore the state of a run with the same cells."""
-        facts, (pairs, blocks, *totals) = unpack("collector", state)
+        facts, (pairs, models, blocks, *totals) = unpack("collector", state)
         with loading("collector"):
             self._pairs.load(pairs)
+            if self._models is not None:
+                self._models.load(models)
             if self._blocks is not None:
                 self._blocks.load(blocks)
             self.n_done, self._clock = facts["n_done"], facts["clock"]

@@ -16,6 +16,7 @@ from streamgauge._engine.schedule import Score
 from streamgauge._engine.source import RowSource
 from streamgauge.protocols import CellBatch, Recorder
 from streamgauge.significance.live import LiveTest
+from streamgauge.significance.single_model import ModelWatch
 
 __all__ = ["Run", "RunOptions"]
 
@@ -38,6 +39,8 @@ class RunOptions:
         The run ends after this number of seconds; None for no limit.
     live_test, n_analyses
         How learners are compared at every reading, and the number of readings if it is known.
+    model_watch
+        Judges each learner by requirements at every reading; None for no requirements.
     backend
         Where the cells run.
     recorders, recorder_context
@@ -56,6 +59,7 @@ class RunOptions:
     time_limit: float | None
     live_test: LiveTest | None
     n_analyses: int | None
+    model_watch: ModelWatch | None
     backend: Backend
     recorders: Sequence[Recorder]
     recorder_context: RecorderContext
@@ -76,7 +80,7 @@ class Run:
             score_unlabelled_start=options.score_unlabelled_start,
             n_rows=run_spec.n_rows,
         )
-        self.collector = Collector(run_spec, options.live_test, options.n_analyses)
+        self.collector = Collector(run_spec, options.live_test, options.n_analyses, options.model_watch)
         self.seconds = 0.0
         self.ended_by = ""
         """Why the run ended before its rows did; empty if it did not."""

@@ -83,6 +83,7 @@ __all__ = [
     "chance_accuracy",
     "check_forgettings",
     "coverage",
+    "default_margin",
     "depends_on_classes",
     "describe_measure",
     "determinant",
@@ -331,6 +332,10 @@ def list_statistics(measures: Sequence[Measure]) -> tuple[str, ...]:
     return tuple(sorted({name for measure in measures for name in list_needed_statistics(measure)}))
 
 
+MARGIN = 0.01
+"""The default margin of most measures."""
+
+
 def describe_measure(measure: Measure) -> dict[str, object]:
     """Return the facts about a measure that results need: which way is better, and the unit.
 
@@ -340,6 +345,20 @@ def describe_measure(measure: Measure) -> dict[str, object]:
     {'greater_is_better': False, 'unit': 'nats'}
     """
     return {"greater_is_better": measure.greater_is_better, "unit": find_unit(measure)}
+
+
+def default_margin(measure: Measure) -> float:
+    """Return the largest difference of a measure that does not matter, unless another margin (`rope`) is set.
+
+    It is 0.01: one percentage point of a rate, 0.01 of an agreement such as kappa, 0.01 nats of log loss. Of a cost or
+    utility it is a hundredth of the range of the matrix.
+
+    Examples
+    --------
+    >>> default_margin(accuracy), default_margin(Cost([[0, 1], [50, 0]]))
+    (0.01, 0.5)
+    """
+    return MARGIN * (measure.span if isinstance(measure, Cost | Utility) else 1.0)
 
 
 def build_state(forgetting: Forgetting, n_classes: int, measures: Sequence[Measure]) -> ForgettingState:

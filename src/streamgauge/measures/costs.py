@@ -68,6 +68,12 @@ class _MatrixMeasure(OverTallies):
         """The unit of the values."""
         return "per row"
 
+    @property
+    def span(self) -> float:
+        """The difference of the greatest and the least amount of a row."""
+        table = list(self.matrix.values()) if isinstance(self.matrix, Mapping) else np.ravel(self.matrix).tolist()
+        return float(max(table, default=1.0) - min([*table, 0.0] if isinstance(self.matrix, Mapping) else table))
+
     def values(self, tallies: Tallies) -> Column:
         """Return the values for many tallies."""
         if isinstance(self.matrix, Mapping):

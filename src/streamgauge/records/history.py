@@ -1,5 +1,6 @@
 """What a run keeps at its readings beside the values: classes and labels, confusion matrices, differences."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -144,6 +145,19 @@ class Differences:
         """The two learners and the measure of each column."""
         measures = self.measures or ("accuracy",) * len(self.pairs)
         return tuple((*pair, measure) for pair, measure in zip(self.pairs, measures, strict=True))
+
+    @classmethod
+    def join(cls, parts: Sequence["Differences"]) -> "Differences":
+        """Join the differences of several measures at the same rows."""
+        first = parts[0]
+        return cls(
+            rows=first.rows,
+            pairs=tuple(pair for part in parts for pair in part.pairs),
+            values=np.concatenate([part.values for part in parts], axis=1),
+            alpha=first.alpha,
+            test=first.test,
+            measures=tuple(column[2] for part in parts for column in part.columns),
+        )
 
     def between(self, first: str, second: str, measure: str | None = None) -> NDArray[np.float64]:
         """Return the difference of two learners and the ends of its interval at each reading, float64 [k, 3].

@@ -15,6 +15,7 @@ __all__ = [
     "EarlierVerdict",
     "Failure",
     "Feedback",
+    "LabelEstimate",
     "ModelOutcome",
     "ModelVerdict",
     "Outcome",
@@ -427,6 +428,117 @@ class ModelVerdict:
 
     def _format(self, value: float) -> str:
         return format_value(value, self.unit) + ("%" if self.unit == RATE else f" {self.unit}".rstrip())
+
+
+@dataclass(frozen=True)
+class LabelEstimate:
+    """What the labels of a random share of the rows say about the mean loss of one learner over all rows.
+
+    Parameters
+    ----------
+    learner, measure
+        Whose loss it is, and which: ``error`` or ``brier``.
+    n_rows, n_labelled, n_errors
+        The rows; those of them whose label arrived; and the wrong predictions among the latter.
+    labelled, labelled_interval
+        The estimate from the labelled rows alone, and its interval; None if there is none.
+    powered, powered_interval
+        The estimate that also uses the confidence of the model in the rows without labels, and its interval, which is
+        valid whatever the confidence is worth.
+    tuning
+        How far the confidence is trusted: 0 for not at all, 1 for fully.
+    unlabelled
+        What the confidence alone says, without any label. It assumes that the model's confidences are calibrated on
+        these rows; it is an estimate and no verdict.
+    truth
+        The loss over all rows, which the evaluation knows and no estimate uses; None if it is unknown.
+    width_ratio
+        The width of the powered interval divided by that of the labelled rows alone; NaN if they are of another kind.
+    best_ratio
+        The least ratio that any confidence could have reached, for the error; NaN for other losses.
+    alpha
+        The probability with which each interval is wrong.
+    n_folds
+        The number of folds, over which numbers are means.
+    note
+        Why there is no interval, or what kind it is; empty for the usual one.
+
+    Examples
+    --------
+    >>> sizes, alone, powered = (20_000, 1000, 217), (0.217, (0.192, 0.242)), (0.217, (0.196, 0.238))
+    >>> estimate = LabelEstimate("tree", "error", *sizes, *alone, *powered, 1.0, 0.21, 0.212, 0.83, 0.8)
+    >>> print(estimate)
+    tree: error 21.70% [19.60, 23.80] over 20,000 rows, from 1,000 labels (5.0%) and the confidence in the other rows; \
+from the labelled rows alone 21.70% [19.20, 24.20]. The interval is 0.83 times as wide, at best 0.80. The truth, \
+21.20%, lies inside.
+    >>> print(estimate.without_labels)
+    tree: by its confidence alone, without any label, its error would be 21.00%, 0.20 points below the truth. That \
+assumes that the model's confidences are calibrated on these rows.
+    """
+
+    learner: str
+    measure: str
+    n_rows: int
+    n_labelled: int
+    n_errors: int
+    labelled: float
+    labelled_interval: tuple[float, float] | None
+    powered: float
+    powered_interval: tuple[float, float] | None
+    tuning: float
+    unlabelled: float
+    truth: float | None
+    width_ratio: float = float("nan")
+    best_ratio: float = float("nan")
+    alpha: float = 0.05
+    n_folds: int = 1
+    note: str = ""
+
+    @property
+    def is_covered(self) -> bool | None:
+        """Whether the truth lies in the powered interval; None if one of the two is missing."""
+        if self.truth is None or self.powered_interval is None:
+            return None
+        return self.powered_interval[0] <= self.truth <= self.powered_interval[1]
+
+    @property
+    def offset(self) -> float | None:
+        """By how much the estimate without labels is above the truth; None if that is unknown."""
+        return None if self.truth is None else self.unlabelled - self.truth
+
+    def __str__(self) -> str:
+        if not self.n_labelled or not self.n_rows:
+            return f"{self.learner}: no estimate of its {self.measure}: {self.note or 'no label arrived'}."
+        share = f"{self.n_labelled:,} labels ({100 * self.n_labelled / self.n_rows:.1f}%)"
+        folds = f", mean of {self.n_folds} folds" if self.n_folds > 1 else ""
+        value = _format_estimate(self.powered, self.powered_interval)
+        text = f"{self.learner}: {self.measure} {value} over {self.n_rows:,} rows{folds}, from {share}"
+        text += " and the confidence in the other rows; from the labelled rows alone "
+        text += f"{_format_estimate(self.labelled, self.labelled_interval)}."
+        text += f" {self.note[0].upper()}{self.note[1:]}." if self.note else ""
+        if np.isfinite(self.width_ratio):
+            best = f", at best {self.best_ratio:.2f}" if np.isfinite(self.best_ratio) else ""
+            text += f" The interval is {self.width_ratio:.2f} times as wide{best}."
+        if self.truth is None:
+            return text
+        inside = {True: ", lies inside", False: ", lies outside", None: ""}[self.is_covered]
+        truth = f"{format_value(self.truth, RATE)}%"
+        return f"{text} The truth, {truth}{inside}." if inside else f"{text} The truth is {truth}."
+
+    @property
+    def without_labels(self) -> str:
+        """The estimate without labels, what it assumes, and how far it is off, in words."""
+        text = f"{self.learner}: by its confidence alone, without any label, its {self.measure} would be "
+        text += f"{format_value(self.unlabelled, RATE)}%"
+        if self.offset is not None:
+            side = "above" if self.offset >= 0.0 else "below"
+            text += f", {format_value(abs(self.offset), RATE)} points {side} the truth"
+        return f"{text}. That assumes that the model's confidences are calibrated on these rows."
+
+
+def _format_estimate(value: float, interval: tuple[float, float] | None) -> str:
+    text = f"{format_value(value, RATE)}%"
+    return text if interval is None else f"{text} [{', '.join(format_value(end, RATE) for end in interval)}]"
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Confidence sequences: intervals that hold at all rows simultaneously, so a run may be stopped at any time."""
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,12 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
 from streamgauge.records import PairSums
 from streamgauge.significance.e_values import STAKES
-from streamgauge.significance.row_tests import estimate_two_way
+from streamgauge.significance.row_tests import combine_variances, compute_variance_parts, estimate_two_way
 
 __all__ = [
+    "MIN_LIVE_ROWS",
     "asymptotic_radius",
     "bernstein_log_e",
     "bernstein_radius",
+    "block_radius",
+    "boundary_factor",
     "empirical_bernstein",
     "two_way_radius",
     "two_way_sequence",
@@ -145,10 +148,91 @@ def _compute_radius(n_rows: int, variance: ArrayLike, alpha: float, best_at: flo
     return radius
 
 
-def two_way_sequence(pair: PairSums, *, alpha: float = 0.05, horizon: int = 20_000) -> tuple[float, float]:
+def boundary_factor(n_rows: float, first_row: float, *, alpha: float = 0.05) -> float:
+    """Return how many standard errors a mean may be from its expectation, at all looks from the first one on.
+
+    It is the boundary of Robbins and Siegmund, ``sqrt(a^2 + log(n_rows / first_row))``, which a Brownian motion crosses
+    with probability alpha at any time after the first look: it holds for ever and grows slowly.
+
+    Parameters
+    ----------
+    n_rows, first_row
+        The rows of this look and of the first one.
+    alpha
+        The probability that the mean is ever further away, after many rows.
+
+    References
+    ----------
+    H. Robbins and D. Siegmund, Boundary crossing probabilities for the Wiener process and sample sums, Annals of
+    Mathematical Statistics 41, 1970.
+
+    Examples
+    --------
+    >>> round(boundary_factor(200, 200), 3), round(boundary_factor(20_000, 200), 3)
+    (2.795, 3.524)
+    """
+    return math.sqrt(_find_start(alpha) ** 2 + math.log(max(n_rows / first_row, 1.0)))
+
+
+@cache
+def _find_start(alpha: float) -> float:
+    """Return the boundary of Robbins and Siegmund at the first look, by bisection."""
+    low, high = 0.0, 40.0
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        density = math.exp(-middle * middle / 2) / math.sqrt(2 * math.pi)
+        crossing = math.erfc(middle / math.sqrt(2)) + 2 * middle * density
+        low, high = (middle, high) if crossing > alpha else (low, middle)
+    return high
+
+
+def block_radius(
+    variance: ArrayLike, *, n_rows: int, first_row: int, n_blocks: int, n_folds: int = 1, alpha: float = 0.05
+) -> NDArray[np.float64]:
+    """Return the half-width of the confidence sequence of a value whose variance was estimated from blocks and folds.
+
+    It is `boundary_factor` standard errors, corrected for variances that are known from few blocks (a t quantile with
+    the same tail) or few folds (the ratio of the usual t and normal quantiles), whichever is more.
+
+    Parameters
+    ----------
+    variance
+        The variance of the value, with the luck of rows, seeds and folds.
+    n_rows, first_row
+        The rows of this look and of the first one.
+    n_blocks, n_folds
+        How many blocks of rows and folds there are.
+    alpha
+        The probability that the sequence is ever wrong, after many rows.
+
+    Examples
+    --------
+    >>> block_radius([1e-4], n_rows=5000, first_row=200, n_blocks=40).round(4)
+    array([0.036])
+    """
+    factor = _compute_factor(n_rows, first_row, n_blocks, n_folds, alpha)
+    radius: NDArray[np.float64] = factor * np.sqrt(np.asarray(variance, dtype=np.float64))
+    return radius
+
+
+@lru_cache(1024)
+def _compute_factor(n_rows: int, first_row: int, n_blocks: int, n_folds: int, alpha: float) -> float:
+    """Return the standard errors that an interval spans to each side."""
+    from scipy.special import ndtr, stdtrit  # noqa: PLC0415
+
+    factor = boundary_factor(n_rows, first_row, alpha=alpha)
+    for_blocks = -float(stdtrit(n_blocks - 1, float(ndtr(-factor))))
+    return max(for_blocks, factor * _correct_for_few_folds(n_folds, alpha) if n_folds > 1 else 0.0)
+
+
+MIN_LIVE_ROWS = 200
+"""The rows of the first look of an asymptotic confidence sequence."""
+
+
+def two_way_sequence(pair: PairSums, *, alpha: float = 0.05) -> tuple[float, float]:
     """Return the interval of the two-way confidence sequence of the difference: an anytime-valid two-way t.
 
-    It accounts for the variance of the seeds and of the rows. It is asymptotic: valid after enough rows.
+    It accounts for the variance of the seeds and of the rows. It is asymptotic: there is none before 200 rows.
 
     Parameters
     ----------
@@ -156,8 +240,6 @@ def two_way_sequence(pair: PairSums, *, alpha: float = 0.05, horizon: int = 20_0
         The sums of two learners so far, over folds that scored the same rows.
     alpha
         The probability that the sequence is ever wrong.
-    horizon
-        The expected number of rows; decides where the interval is narrowest, not whether it is valid.
 
     Examples
     --------
@@ -166,25 +248,35 @@ def two_way_sequence(pair: PairSums, *, alpha: float = 0.05, horizon: int = 20_0
     >>> two_way_sequence(pair)
     (-1.0, 1.0)
     """
-    require_at_least("horizon", horizon, 1)
     if not pair.crossed:
         msg = f"a two-way sequence of {pair.first} and {pair.second} needs folds that test the same rows"
         raise StreamgaugeError(msg)
-    difference, variance, _ = estimate_two_way(pair)
-    radius = float(two_way_radius(pair.n_rows, pair.n_folds, variance, alpha, horizon))
-    return max(difference - radius, -1.0), min(difference + radius, 1.0)
+    estimate_two_way(pair)  # raises if there are too few folds or rows
+    parts = np.array([compute_variance_parts(pair)])
+    middle, radius = two_way_radius(parts, pair.n_rows, len(pair.block_sums), pair.n_folds, alpha)
+    return max(float(middle[0] - radius[0]), -1.0), min(float(middle[0] + radius[0]), 1.0)
 
 
-def two_way_radius(n_rows: int, n_folds: int, variance: ArrayLike, alpha: float, horizon: float) -> NDArray[np.float64]:
-    """Return the half-width of the two-way confidence sequence, from the variance of each mean difference.
+def two_way_radius(
+    parts: NDArray[np.float64], n_rows: int, n_blocks: int, n_folds: int, alpha: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean differences and half-widths of the two-way confidence sequence, from the parts of variances.
 
     Examples
     --------
-    >>> two_way_radius(20_000, 10, [5.14e-5], 0.05, 20_000).round(5).tolist()
-    [0.0259]
+    >>> middle, radius = two_way_radius(np.array([[0.02, 1e-5, 4e-5, 1e-6, 4e-5]]), 20_000, 40, 10, 0.05)
+    >>> middle.tolist(), radius.round(4).tolist()
+    ([0.02], [0.0285])
     """
-    spread = n_rows * np.asarray(variance, dtype=np.float64)
-    return _correct_for_few_folds(n_folds, alpha) * _compute_radius(n_rows, spread, alpha, horizon / 4)
+    middle: NDArray[np.float64] = parts[:, 0]
+    if n_rows < MIN_LIVE_ROWS:
+        return middle, np.full(len(parts), 2.0)
+    variance, in_blocks = combine_variances(parts, n_blocks)
+
+    def compute_radius(n: int) -> NDArray[np.float64]:
+        return block_radius(variance, n_rows=n_rows, first_row=MIN_LIVE_ROWS, n_blocks=n, n_folds=n_folds, alpha=alpha)
+
+    return middle, np.where(in_blocks, compute_radius(max(n_blocks, 2)), compute_radius(n_rows))
 
 
 @cache

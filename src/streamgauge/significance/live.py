@@ -1,44 +1,76 @@
 """Live verdicts: which of two learners is better, or that they are equivalent, and since which row."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from itertools import combinations
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
-from streamgauge.errors import StreamgaugeError, require_at_least, require_between
-from streamgauge.records import Differences, EarlierVerdict, Outcome, PairSums, Verdict
+from streamgauge._format.numbers import RATE
+from streamgauge.errors import StreamgaugeError, require_between, unknown_name
+from streamgauge.measures import OverTallies, accuracy, default_margin, describe_measure
+from streamgauge.measures import measure as find_measure
+from streamgauge.protocols import Measure
+from streamgauge.records import (
+    BlockLayout,
+    BlockTallies,
+    Differences,
+    EarlierVerdict,
+    Outcome,
+    PairSums,
+    Schema,
+    Verdict,
+)
 from streamgauge.records.serialise import pack, unpack
 from streamgauge.significance.comparison import MODELS, SEEDS, THIS_STREAM
-from streamgauge.significance.confidence_sequences import bernstein_log_e, bernstein_radius, two_way_radius
+from streamgauge.significance.confidence_sequences import (
+    MIN_LIVE_ROWS,
+    bernstein_log_e,
+    bernstein_radius,
+    block_radius,
+    two_way_radius,
+)
 from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
-from streamgauge.significance.row_tests import combine_variances, compute_variance_parts
+from streamgauge.significance.row_tests import compute_variance_parts
+from streamgauge.significance.two_way import check_testable, find_rare_class, measure_without_blocks
 
 __all__ = [
     "NULLS",
     "OUTCOMES",
     "AnalysisHistory",
+    "BlockAnalysis",
+    "BlockSource",
     "InterimAnalysis",
+    "LiveBlocks",
     "LiveTest",
     "Monitor",
     "PairWatch",
+    "analyse_blocks",
     "compute_intervals",
     "decide",
     "decide_pairs",
 ]
 
-NULLS = {"two_way_sequence": THIS_STREAM, "empirical_bernstein": MODELS, "group_sequential": SEEDS}
+NULLS = {
+    "two_way_sequence": THIS_STREAM,
+    "block_sequence": THIS_STREAM,
+    "empirical_bernstein": MODELS,
+    "group_sequential": SEEDS,
+}
 """The anytime-valid tests and their null hypotheses."""
 
 MAX_ANALYSES = 256
 """A history drops every second analysis when it has more."""
 
 OUTCOMES: tuple[Outcome, ...] = ("undecided", "first", "second", "equivalent")
+
+REVERSED = np.array([0, 2, 1, 3])
+"""The outcomes if smaller values are better."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +176,222 @@ class InterimAnalysis:
         """The differences of the accuracies in each fold, float64 [pairs, k]."""
         return (self.only_first - self.only_second) / np.maximum(self.n_scored, 1)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why pairs cannot be decided: for counts there is no such reason."""
+        return ()
+
+    def decide(self, alpha: float, rope: float) -> NDArray[np.int64]:
+        """Return the outcome of each pair by its confidence sequence, as an index into `OUTCOMES`."""
+        return decide_pairs(self, alpha=alpha, rope=rope)
+
+    def compute_bounds(self, alpha: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the lower and upper bounds of the intervals, float64 [pairs] each."""
+        return _compute_bounds(self, alpha)
+
+
+BLOCK_SEQUENCE = "block_sequence"
+"""The name of the confidence sequence of any measure, from tallies of blocks of rows."""
+
+MIN_LIVE_BLOCKS = 20
+"""Live verdicts from blocks need at least this number of them."""
+
+MIN_LIVE_CLASS_ROWS = 200
+"""They need at least this number of rows of each class that the measure looks at."""
+
+BLOCK_DELAYS = 10
+"""With late labels a block has at least this number of times the rows of the longest delay."""
+
+GROWTH = 1.05
+"""Blocks are analysed again when the rows have grown by this factor."""
+
+
+@dataclass(frozen=True)
+class BlockAnalysis:
+    """One measure of pairs of learners at the end of a block of rows, with the variances of its difference.
+
+    Parameters
+    ----------
+    n_rows, n_blocks
+        The number of rows, and of blocks.
+    first_row
+        The rows of the first such analysis that had an interval; None if there was none.
+    fold_differences
+        The difference of each pair in each fold, float64 [pairs, folds]; NaN where a learner's value is undefined.
+    variance
+        The variance of the mean difference, with the luck of rows, seeds and folds, float64 [pairs]; NaN where it is
+        undefined.
+    crossed
+        Whether all folds scored the same rows.
+    notes
+        Why a pair cannot be decided; empty if it can.
+
+    Examples
+    --------
+    >>> analysis = BlockAnalysis(1000, 32, 200, np.array([[0.1, 0.2]]), np.array([1e-4]), True, ("",))
+    >>> analysis.test, analysis.differences.round(2).tolist()
+    ('block_sequence', [0.15])
+    """
+
+    n_rows: int
+    n_blocks: int
+    first_row: int | None
+    fold_differences: NDArray[np.float64]
+    variance: NDArray[np.float64]
+    crossed: bool
+    notes: tuple[str, ...]
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return self.fold_differences.shape[1]
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs."""
+        return len(self.fold_differences)
+
+    @property
+    def min_scored(self) -> int:
+        """Rows scored by each fold, at least one."""
+        return self.n_rows
+
+    @property
+    def test(self) -> str:
+        """The anytime-valid test for these folds."""
+        return BLOCK_SEQUENCE if self.crossed else "group_sequential"
+
+    @property
+    def differences(self) -> NDArray[np.float64]:
+        """The mean difference of each pair over the folds, float64 [pairs]."""
+        means: NDArray[np.float64] = self.fold_differences.mean(axis=1)
+        return means
+
+    def compute_bounds(self, alpha: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the lower and upper bounds of the intervals, float64 [pairs] each; infinite without an interval."""
+        radius = np.full(self.n_pairs, np.nan)
+        if self.first_row is not None:
+            radius = block_radius(
+                self.variance,
+                n_rows=self.n_rows,
+                first_row=self.first_row,
+                n_blocks=self.n_blocks,
+                n_folds=self.n_folds,
+                alpha=alpha,
+            )
+        middle = self.differences
+        known = np.isfinite(middle + radius)
+        return np.where(known, middle - radius, -np.inf), np.where(known, middle + radius, np.inf)
+
+    def decide(self, alpha: float, rope: float) -> NDArray[np.int64]:
+        """Return the outcome of each pair, as an index into `OUTCOMES`, if greater values are better."""
+        return _decide_intervals(*self.compute_bounds(alpha), rope)
+
+
+def analyse_blocks(
+    blocks: BlockTallies,
+    measure: Measure,
+    pairs: Sequence[tuple[int, int]],
+    classes: Sequence[str] = (),
+    *,
+    crossed: bool = True,
+    first_row: int | None = None,
+) -> BlockAnalysis:
+    """Return the analysis of a measure of pairs of learners, given by their indices.
+
+    The variances are those of the two-way t: see `streamgauge.significance.two_way_t`.
+
+    Parameters
+    ----------
+    blocks
+        The tallies of blocks of all learners.
+    measure
+        The measure.
+    pairs
+        The indices of the learners of each pair.
+    classes
+        The names of the classes.
+    crossed
+        Whether all folds scored the same rows.
+    first_row
+        The rows of the first analysis that had an interval; None if this is the first.
+
+    Examples
+    --------
+    >>> import streamgauge as sg
+    >>> results = sg.evaluate(sg.SEA(n_rows=2000), [sg.NaiveBayes(), sg.MajorityClass()], scheme=sg.Bootstrap(5))
+    >>> analysis = analyse_blocks(results.blocks, sg.measures.measure("kappa"), [(0, 1)])
+    >>> analysis.n_blocks, analysis.fold_differences.shape, analysis.notes
+    (31, (1, 5), ('',))
+    """
+    n_rows, n_pairs = int(blocks.rows[-1]), len(pairs)
+    first, second = (np.array([pair[side] for pair in pairs], dtype=np.intp) for side in (0, 1))
+    note = _find_obstacle(blocks, measure, classes, crossed=crossed)
+    values = measure_without_blocks(blocks, measure)  # [learners, folds, 1 + blocks]
+    differences = values[first] - values[second]
+    variance = np.full(n_pairs, np.nan)
+    if not note and crossed:
+        variance = _compute_variance(differences)
+    undefined = ~np.isfinite(differences[:, :, 0]).all(axis=1)
+    partly = ~np.isfinite(variance) & crossed
+    notes = [
+        note
+        or (f"{measure.name} is undefined" if no_value else f"{measure.name} needs more rows" if no_variance else "")
+        for no_value, no_variance in zip(undefined.tolist(), partly.tolist(), strict=True)
+    ]
+    if first_row is None and not note:
+        first_row = n_rows
+    return BlockAnalysis(n_rows, blocks.n_blocks, first_row, differences[:, :, 0], variance, crossed, tuple(notes))
+
+
+def _find_obstacle(blocks: BlockTallies, measure: Measure, classes: Sequence[str], *, crossed: bool) -> str:
+    """Return why there can be no interval yet; empty if there can."""
+    n_rows = int(blocks.rows[-1])
+    if crossed and (blocks.n_blocks < MIN_LIVE_BLOCKS or n_rows < MIN_LIVE_ROWS):
+        return f"{blocks.n_blocks} blocks of rows so far, {MIN_LIVE_BLOCKS} are needed"
+    rare = find_rare_class(measure, blocks, MIN_LIVE_CLASS_ROWS, pooled=not crossed)
+    if rare is None:
+        return ""
+    name = classes[rare[0]] if classes else str(rare[0])
+    return f"{rare[1]} rows of class {name} so far, {MIN_LIVE_CLASS_ROWS} are needed"
+
+
+def _compute_variance(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the variances of mean differences, [pairs].
+
+    `differences` are [pairs, folds, 1 + blocks]: over all rows, and without each block.
+    """
+    whole, without = differences[:, :, 0], differences[:, :, 1:]
+    k, b = without.shape[1:]
+    pseudo = b * whole.mean(axis=1, keepdims=True) - (b - 1) * without.mean(axis=1)
+    by_rows = pseudo.var(axis=1, ddof=1) / b
+    by_rows = np.where(_are_dependent(pseudo), np.maximum(by_rows, _join(pseudo)), by_rows)
+    if k == 1:
+        return by_rows
+    by_folds = whole.var(axis=1, ddof=1) / k
+    both = ((b - 1) / b * (without - without.mean(axis=2, keepdims=True)) ** 2).sum(axis=(1, 2)) / k**2
+    variance: NDArray[np.float64] = np.maximum(np.maximum(by_rows + by_folds - both, by_rows), by_folds)
+    return variance
+
+
+def _are_dependent(pseudo: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return for which pairs neighbouring blocks are correlated beyond a trend and chance."""
+    b = pseudo.shape[1]
+    time = np.arange(b) - (b - 1) / 2
+    rest = pseudo - pseudo.mean(axis=1, keepdims=True)
+    rest = rest - time * (rest @ time / (time @ time))[:, None]
+    lagged = (rest[:, 1:] * rest[:, :-1]).sum(axis=1)
+    dependent: NDArray[np.bool_] = lagged > 2 / math.sqrt(b) * (rest**2).sum(axis=1)
+    return dependent
+
+
+def _join(pseudo: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the variances of mean differences by blocks joined in pairs."""
+    b = pseudo.shape[1] // 2
+    joined = pseudo[:, : 2 * b].reshape(len(pseudo), b, 2).mean(axis=2)
+    variance: NDArray[np.float64] = joined.var(axis=1, ddof=1) / b
+    return variance
+
 
 def decide(interval: tuple[float, float], *, rope: float = 0.01) -> Outcome:
     """Return the outcome for an interval of the difference; differences up to `rope` are ignored.
@@ -164,36 +412,34 @@ def _decide_intervals(low: NDArray[np.float64], high: NDArray[np.float64], rope:
     return np.where(low > rope, 1, np.where(high < -rope, 2, equivalent))
 
 
-def decide_pairs(analysis: InterimAnalysis, *, alpha: float, rope: float, horizon: float) -> NDArray[np.int64]:
+def decide_pairs(analysis: InterimAnalysis, *, alpha: float, rope: float) -> NDArray[np.int64]:
     """Return the outcome of each pair by its confidence sequence, as indices into `OUTCOMES`.
 
     Examples
     --------
     >>> counter = _native.PairCounter(2, 3)
     >>> counter.update(np.stack([np.ones((3, 2000), dtype=np.bool_), np.zeros((3, 2000), dtype=np.bool_)]))
-    >>> decide_pairs(InterimAnalysis.from_counter(counter), alpha=0.05, rope=0.01, horizon=2000)
+    >>> decide_pairs(InterimAnalysis.from_counter(counter), alpha=0.05, rope=0.01)
     array([1])
     """
     if analysis.test == "empirical_bernstein":
         return _decide_by_e_values(analysis, alpha, rope)
-    return _decide_intervals(*_compute_bounds(analysis, alpha, horizon), rope)
+    return _decide_intervals(*_compute_bounds(analysis, alpha), rope)
 
 
-def compute_intervals(analysis: InterimAnalysis, *, alpha: float, horizon: float) -> list[tuple[float, float]]:
+def compute_intervals(analysis: InterimAnalysis, *, alpha: float) -> list[tuple[float, float]]:
     """Return the interval of the confidence sequence of each pair.
 
     Examples
     --------
-    >>> compute_intervals(InterimAnalysis.from_counter(_native.PairCounter(2, 3)), alpha=0.05, horizon=2000)
+    >>> compute_intervals(InterimAnalysis.from_counter(_native.PairCounter(2, 3)), alpha=0.05)
     [(-1.0, 1.0)]
     """
-    low, high = _compute_bounds(analysis, alpha, horizon)
+    low, high = _compute_bounds(analysis, alpha)
     return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
-def _compute_bounds(
-    analysis: InterimAnalysis, alpha: float, horizon: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _compute_bounds(analysis: InterimAnalysis, alpha: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the lower and upper bounds of the intervals, float64 [pairs] each."""
     one_fold = analysis.n_folds == 1
     if analysis.min_scored < (1 if one_fold else 2):
@@ -203,9 +449,7 @@ def _compute_bounds(
         middle = analysis.differences
         radius = bernstein_radius((analysis.only_first + analysis.only_second).sum(axis=1), alpha) / analysis.min_scored
     else:
-        middle = analysis.parts[:, 0]
-        spread, _ = combine_variances(analysis.parts, analysis.n_blocks)
-        radius = two_way_radius(analysis.n_rows, analysis.n_folds, spread, alpha, horizon)
+        middle, radius = two_way_radius(analysis.parts, analysis.n_rows, analysis.n_blocks, analysis.n_folds, alpha)
     return np.maximum(middle - radius, -1.0), np.minimum(middle + radius, 1.0)
 
 
@@ -236,7 +480,7 @@ class AnalysisHistory:
     """
 
     def __init__(self) -> None:
-        self.analyses: list[tuple[int, InterimAnalysis]] = []
+        self.analyses: list[tuple[int, Analysis]] = []
         """The analyses in the history, with their rows."""
         self.n_looks = 0
         """How many analyses were made."""
@@ -245,7 +489,7 @@ class AnalysisHistory:
     def _stride(self) -> int:
         return 1 << ((max(self.n_looks, 1) - 1) // MAX_ANALYSES).bit_length()
 
-    def append(self, row: int, analysis: InterimAnalysis) -> None:
+    def append(self, row: int, analysis: "Analysis") -> None:
         """Append the analysis after `row` rows, if its turn has come."""
         before = self._stride
         self.n_looks += 1
@@ -256,8 +500,8 @@ class AnalysisHistory:
 
     def differences(
         self,
-        judge: Callable[[InterimAnalysis], Sequence[Verdict]],
-        last: tuple[int, InterimAnalysis],
+        judge: Callable[["Analysis"], Sequence[Verdict]],
+        last: tuple[int, "Analysis"],
         failed: frozenset[str],
     ) -> Differences | None:
         """Return the history of the differences and their intervals, without pairs of failed learners.
@@ -277,10 +521,12 @@ class AnalysisHistory:
             values=np.array(values),
             alpha=verdicts[0][0].alpha,
             test=verdicts[0][0].test,
+            measures=tuple(verdict.measure for verdict in verdicts[0]),
         )
 
 
-DEFAULT_HORIZON = 20_000
+Analysis = InterimAnalysis | BlockAnalysis
+"""An interim analysis of pairs of learners: from counts of correct predictions, or from tallies of blocks of rows."""
 
 Pair = tuple[str, str]
 
@@ -296,45 +542,129 @@ class LiveTest:
 
     Parameters
     ----------
+    measure
+        What to compare, one or several: names of measures, or measures. None for the accuracy if it is measured, else
+        the first measure of the run that can be tested.
     alpha
-        The probability that a verdict is ever wrong: over all pairs if they share it, else per pair.
+        The probability that a verdict is ever wrong: over all pairs and measures if they share it, else for each.
     rope
-        The region of practical equivalence: differences of the accuracy up to this are ignored.
-    horizon
-        The expected number of rows; None for that of the run, or 20,000 if unknown. It decides where the intervals are
-        narrowest, not whether they are valid.
+        The margin, or region of practical equivalence: differences up to this are ignored, in the unit of the measure.
+        One for all measures, or a dictionary by name; None for the default of each measure.
     shared
-        Whether all pairs share alpha in equal parts. Then all intervals hold simultaneously, at all rows.
+        Whether all pairs and measures share alpha in equal parts. Then all intervals hold simultaneously, at all rows.
+    exact
+        Whether to use an exact sequence, which holds at any number of rows: for the accuracy or the error in one fold,
+        if every label comes with its row. None to use it where there is one; True to refuse a run without; False to use
+        the asymptotic sequence from blocks of rows, which tolerates rows that depend on each other.
 
     Examples
     --------
     >>> import streamgauge as sg
     >>> learners = [sg.NaiveBayes(), sg.MajorityClass()]
-    >>> results = sg.evaluate(
-    ...     sg.SEA(n_rows=5000), learners, scheme=sg.Bootstrap(10), live_test=LiveTest(rope=0.05), every=1000
-    ... )
-    >>> print(results.verdicts[0])
-    NaiveBayes is better than MajorityClass, known since row 1,000
+    >>> live_test = LiveTest(measure=("accuracy", "kappa"), rope={"kappa": 0.05})
+    >>> results = sg.evaluate(sg.SEA(n_rows=5000), learners, scheme=sg.Bootstrap(10), live_test=live_test, every=1000)
+    >>> for verdict in results.verdicts:
+    ...     print(verdict)
+    NaiveBayes is better than MajorityClass in accuracy, known since row 1,000
+    NaiveBayes is better than MajorityClass in kappa, known since row 1,000
     """
 
+    measure: object = None
     alpha: float = 0.05
-    rope: float = 0.01
-    horizon: int | None = None
+    rope: float | Mapping[str, float] | None = None
     shared: bool = True
+    exact: bool | None = None
 
     def __post_init__(self) -> None:
         require_between("alpha", self.alpha, 0.0, 1.0, open_high=True)
-        require_between("rope", self.rope, 0.0, 1.0, open_low=False)
-        if self.horizon is not None:
-            require_at_least("horizon", self.horizon, 1)
+        ropes = self.rope.values() if isinstance(self.rope, Mapping) else [self.rope]
+        for rope in ropes:
+            if rope is not None:
+                require_between("rope", rope, 0.0, math.inf, open_low=False, open_high=True)
+
+    def find_measures(self, measured: Sequence[Measure], schema: Schema, layout: BlockLayout) -> tuple[Measure, ...]:
+        """Return the measures to compare in a run with some measures; raise if one cannot be tested.
+
+        By default it is the accuracy if it is measured, else the first measure that can be tested, else the accuracy.
+        """
+        if self.measure is None:
+            testable = (own for own in measured if own is not accuracy and _is_testable(own, layout))
+            return (accuracy,) if any(own is accuracy for own in measured) else (next(testable, accuracy),)
+        own = {known.name: known for known in measured}
+        found = [
+            own[one] if isinstance(one, str) and one in own else _bind(find_measure(one), schema)  # type: ignore[arg-type]
+            for one in self._wanted
+        ]
+        if not found or len({known.name for known in found}) < len(found):
+            msg = f"live_test: measure = {self.measure!r} must name different measures, at least one"
+            raise StreamgaugeError(msg)
+        return tuple(found)
+
+    @property
+    def _wanted(self) -> tuple[object, ...]:
+        """The measures that were asked for; empty for the default one."""
+        if self.measure is None:
+            return ()
+        return tuple(self.measure) if isinstance(self.measure, list | tuple) else (self.measure,)
+
+    def check(self, measures: Sequence[Measure], layout: BlockLayout, n_folds: int, *, labels_wait: bool) -> None:
+        """Raise if some measures cannot be compared as asked for in a run."""
+        self._check_ropes(measures)
+        for measure in measures:
+            check_testable(measure, layout)
+            if self.exact and not (n_folds == 1 and self.uses_counts(measure, n_folds, labels_wait=labels_wait)):
+                reason = (
+                    "labels can be late or missing"
+                    if labels_wait
+                    else f"there are {n_folds} folds"
+                    if n_folds > 1
+                    else f"{measure.name} has none"
+                )
+                msg = (
+                    "live_test: exact=True needs the accuracy, one fold, and labels that come with their rows;"
+                    f" {reason}: use exact=None"
+                )
+                raise StreamgaugeError(msg)
+
+    def find_rope(self, measure: Measure) -> float:
+        """Return the margin of a measure."""
+        rope = self.rope.get(measure.name) if isinstance(self.rope, Mapping) else self.rope
+        return default_margin(measure) if rope is None else float(rope)
+
+    def _check_ropes(self, measures: Sequence[Measure]) -> None:
+        """Raise if there is a margin of a measure that is not compared, or one beyond any difference of rates."""
+        names = [measure.name for measure in measures]
+        for name in self.rope if isinstance(self.rope, Mapping) else ():
+            if name not in names:
+                raise unknown_name(kind="measure of a rope", name=name, known=names)
+        for measure in measures:
+            if describe_measure(measure)["unit"] == RATE:
+                require_between("rope", self.find_rope(measure), 0.0, 1.0, open_low=False)
+
+    def uses_counts(self, measure: Measure, n_folds: int, *, labels_wait: bool) -> bool:
+        """Return whether a measure is compared by counts of correct predictions, not by tallies of blocks."""
+        by_counts = measure is accuracy and not labels_wait
+        return by_counts and not (self.exact is False and n_folds == 1)
+
+
+def _bind(measure: Measure, schema: Schema) -> Measure:
+    return measure.bind(schema) if isinstance(measure, OverTallies) else measure
+
+
+def _is_testable(measure: Measure, layout: BlockLayout) -> bool:
+    try:
+        check_testable(measure, layout)
+    except StreamgaugeError:
+        return False
+    return True
 
 
 class Monitor:
-    """Anytime-valid verdicts on pairs of learners; any number of looks is allowed.
+    """Anytime-valid verdicts on pairs of learners in one measure; any number of looks is allowed.
 
     If the folds scored the same rows, the two-way confidence sequence is used; with one fold, the empirical Bernstein
     sequence; with folds of different rows, the group-sequential sign-flip test, which has no rope and whose looks
-    should be planned.
+    should be planned. Measures other than the accuracy have a confidence sequence from blocks of rows.
 
     A verdict is what holds now. It is reached when the interval excludes the margin (or lies within it, for
     equivalence), and lasts as long as the current interval supports it: "better" until the interval includes 0,
@@ -348,19 +678,34 @@ class Monitor:
         The level, the rope, and whether the pairs share the level.
     n_looks
         The number of looks if known; only the group-sequential test uses it.
+    measure
+        The measure.
+    n_measures
+        The number of measures that share the level.
 
     Examples
     --------
     >>> counter = _native.PairCounter(2, 3)
     >>> counter.update(np.stack([np.ones((3, 2000), dtype=np.bool_), np.zeros((3, 2000), dtype=np.bool_)]))
-    >>> monitor = Monitor(LiveTest(horizon=2000))
+    >>> monitor = Monitor()
     >>> (verdict,) = monitor.look([PairSums("tree", "bayes", *counter.sums(0, 1))], 2000)
     >>> verdict.outcome, verdict.row
     ('first', 2000)
     """
 
-    def __init__(self, live_test: LiveTest = LiveTest(), *, n_looks: int | None = None) -> None:
-        self.live_test, self.n_looks = live_test, n_looks
+    def __init__(
+        self,
+        live_test: LiveTest = LiveTest(),
+        *,
+        n_looks: int | None = None,
+        measure: Measure = accuracy,
+        n_measures: int = 1,
+    ) -> None:
+        self.live_test, self.n_looks, self.measure, self.n_measures = live_test, n_looks, measure, n_measures
+        self.rope = live_test.find_rope(measure)
+        """The margin in the unit of the measure."""
+        facts = describe_measure(measure)
+        self._unit, self._greater_is_better = str(facts["unit"]), bool(facts["greater_is_better"])
         self.n_pairs = 0
         """Number of pairs at the first look."""
         self._states: dict[Pair, State] = {}
@@ -375,12 +720,17 @@ class Monitor:
         return self.verdicts(names, analysis)
 
     @property
+    def n_claims(self) -> int:
+        """The number of claims that share alpha: pairs times measures."""
+        return max(self.n_pairs, 1) * self.n_measures if self.live_test.shared else 1
+
+    @property
     def pair_alpha(self) -> float:
-        """The part of alpha for each pair."""
-        return self.live_test.alpha / (max(self.n_pairs, 1) if self.live_test.shared else 1)
+        """The part of alpha for each claim."""
+        return self.live_test.alpha / self.n_claims
 
     def update(
-        self, names: Sequence[Pair], analysis: InterimAnalysis, row: int, silent: frozenset[Pair] = frozenset()
+        self, names: Sequence[Pair], analysis: Analysis, row: int, silent: frozenset[Pair] = frozenset()
     ) -> None:
         """Decide each pair by an analysis after `row` rows, but `silent` ones, in which one has not predicted yet."""
         self.n_pairs = self.n_pairs or len(names)
@@ -404,14 +754,17 @@ class Monitor:
             code = int(codes[index])
             self._states[names[index]] = (OUTCOMES[code], row if code else None, earlier)
 
-    def verdicts(self, names: Sequence[Pair], analysis: InterimAnalysis) -> tuple[Verdict, ...]:
+    def verdicts(self, names: Sequence[Pair], analysis: Analysis) -> tuple[Verdict, ...]:
         """Return the verdict on each pair, with its difference and interval in an analysis."""
         test = analysis.test
         intervals: Sequence[tuple[float, float] | None] = [None] * analysis.n_pairs
         if test != "group_sequential":
-            intervals = compute_intervals(analysis, alpha=self.pair_alpha, horizon=self._horizon)
+            low, high = (end.tolist() for end in analysis.compute_bounds(self.pair_alpha))
+            intervals = [ends if math.isfinite(ends[0]) else None for ends in zip(low, high, strict=True)]
         verdicts = []
-        for pair, difference, interval in zip(names, analysis.differences.tolist(), intervals, strict=True):
+        for pair, difference, interval, note in zip(
+            names, analysis.differences.tolist(), intervals, analysis.notes or ("",) * len(names), strict=True
+        ):
             outcome, row, earlier = self._states.get(pair, UNDECIDED)
             verdict = Verdict(
                 first=pair[0],
@@ -420,39 +773,43 @@ class Monitor:
                 row=row,
                 difference=difference,
                 interval=interval,
-                rope=self.live_test.rope,
+                rope=self.rope,
                 alpha=self.live_test.alpha,
-                n_claims=self.n_pairs if self.live_test.shared else 1,
-                null=NULLS[test],
+                n_claims=self.n_claims,
+                null=MODELS if analysis.n_folds == 1 else NULLS[test],
                 test=test,
                 earlier=earlier,
+                measure=self.measure.name,
+                unit=self._unit,
+                greater_is_better=self._greater_is_better,
+                note=note,
             )
             verdicts.append(verdict)
         return tuple(verdicts)
 
-    @property
-    def _horizon(self) -> int:
-        return self.live_test.horizon or DEFAULT_HORIZON
-
-    def _decide_by_intervals(self, analysis: InterimAnalysis, held: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _decide_by_intervals(self, analysis: Analysis, held: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the outcomes by the current intervals, as indices into `OUTCOMES`; `held` are those before."""
-        decide_now = partial(decide_pairs, analysis, alpha=self.pair_alpha, horizon=self._horizon)
-        codes = decide_now(rope=self.live_test.rope)
+
+        def decide_now(rope: float) -> NDArray[np.int64]:
+            codes = analysis.decide(self.pair_alpha, rope)
+            return codes if self._greater_is_better else REVERSED[codes]
+
+        codes = decide_now(self.rope)
         lapsing = (codes == 0) & ((held == 1) | (held == 2))
         if lapsing.any():
-            return np.where(lapsing & (decide_now(rope=0.0) == held), held, codes)
+            return np.where(lapsing & (decide_now(0.0) == held), held, codes)
         return codes
 
     def _decide_by_flips(self, pair: Pair, differences: NDArray[np.float64]) -> int:
         """Return the outcome of a pair by its folds, as an index into `OUTCOMES`."""
-        if self.pair_alpha * 2.0 ** (len(differences) - 1) < 1.0:
-            return 0  # too few folds ever to decide
+        if self.pair_alpha * 2.0 ** (len(differences) - 1) < 1.0 or not np.isfinite(differences).all():
+            return 0  # too few folds ever to decide, or a value is undefined
         if pair not in self._flips:
             self._flips[pair] = self._build_flips(len(differences))
         test = self._flips[pair]
         if not (test.claimed or test.look(differences)) or not test.supports(differences):
             return 0
-        return 1 if differences.sum() > 0 else 2
+        return 1 if (differences.sum() > 0) == self._greater_is_better else 2
 
     def _build_flips(self, n_folds: int) -> GroupSequentialSignFlip:
         spending = open_ended if self.n_looks is None else until(self.n_looks)
@@ -489,8 +846,75 @@ class Monitor:
         }
 
 
+class BlockSource(Protocol):
+    """Where the tallies of blocks of rows come from during a run."""
+
+    def find_end(self, row: int) -> int:
+        """Return the last end of a block up to a row; 0 if there is none."""
+        ...
+
+    def build(self, row: int | None = None, *, min_length: int = 1) -> BlockTallies | None:
+        """Return the tallies of the blocks up to a row, of at least some rows; None if there are none."""
+        ...
+
+
+@dataclass(frozen=True)
+class LiveBlocks:
+    """What live verdicts on any measure are computed from.
+
+    Parameters
+    ----------
+    source
+        Where the tallies of blocks come from; None if no measure needs them.
+    measures
+        The measures to compare.
+    classes
+        The names of the classes.
+    crossed
+        Whether all folds score the same rows.
+    labels_wait
+        Whether labels can arrive later than their rows, or never.
+
+    Examples
+    --------
+    >>> LiveBlocks().measures
+    (accuracy,)
+    """
+
+    source: BlockSource | None = None
+    measures: tuple[Measure, ...] = (accuracy,)
+    classes: tuple[str, ...] = ()
+    crossed: bool = True
+    labels_wait: bool = False
+
+
+COUNTS_ONLY = LiveBlocks()
+"""The accuracy by counts of correct predictions."""
+
+
+class _MeasureWatch:
+    """The verdicts on all pairs in one measure, and their history."""
+
+    def __init__(self, monitor: Monitor, *, by_counts: bool) -> None:
+        self.monitor, self.by_counts = monitor, by_counts
+        self.last: Analysis | None = None
+        self.history = AnalysisHistory()
+
+    def save(self) -> tuple[dict[str, Any], bytes]:
+        looks = [[row, _to_json(analysis)] for row, analysis in self.history.analyses]
+        seen = None if self.last is None else _to_json(self.last)
+        return {"seen": seen, "n_looks": self.history.n_looks, "looks": looks}, self.monitor.save()
+
+    def load(self, facts: dict[str, Any], state: bytes) -> None:
+        self.monitor.load(state)
+        self.last = None if facts["seen"] is None else _from_json(facts["seen"])
+        self.history = AnalysisHistory()
+        self.history.n_looks = facts["n_looks"]
+        self.history.analyses = [(row, _from_json(values)) for row, values in facts["looks"]]
+
+
 class PairWatch:
-    """Counts of every pair of learners of a run, analysed at every reading.
+    """Counts of every pair of learners of a run, analysed at every reading, in one measure or several.
 
     Parameters
     ----------
@@ -502,26 +926,41 @@ class PairWatch:
         How to compare; None to count only.
     n_looks
         The number of readings, if known.
+    live_blocks
+        The measures, and the tallies of blocks that those need which are not functions of the counts.
 
     Examples
     --------
-    >>> watch = PairWatch(["tree", "bayes"], 3, LiveTest(horizon=2000))
+    >>> watch = PairWatch(["tree", "bayes"], 3, LiveTest())
     >>> right = np.stack([np.ones((3, 2000), dtype=np.bool_), np.zeros((3, 2000), dtype=np.bool_)])
     >>> watch.update(right, None, [1000, 2000], [1000, 2000])
     >>> print(watch.verdicts()[0])
-    tree is better than bayes, known since row 1,000
+    tree is better than bayes in accuracy, known since row 1,000
     """
 
     def __init__(
-        self, names: Sequence[str], n_folds: int, live_test: LiveTest | None, n_looks: int | None = None
+        self,
+        names: Sequence[str],
+        n_folds: int,
+        live_test: LiveTest | None,
+        n_looks: int | None = None,
+        live_blocks: LiveBlocks = COUNTS_ONLY,
     ) -> None:
         self._names = list(combinations(names, 2))
         self._indices = list(combinations(range(len(names)), 2))
-        self._shape = (len(names), n_folds)
+        self._shape, self._live_blocks = (len(names), n_folds), live_blocks
         self._counter = _native.PairCounter(*self._shape)
-        self._monitor = None if live_test is None or len(names) < 2 else Monitor(live_test, n_looks=n_looks)
-        self._last: InterimAnalysis | None = None
-        self._history, self._row = AnalysisHistory(), 0
+        self._watches: list[_MeasureWatch] = []
+        if live_test is not None and len(names) > 1:
+            measures, waits = live_blocks.measures, live_blocks.labels_wait
+            self._watches = [
+                _MeasureWatch(
+                    Monitor(live_test, n_looks=n_looks, measure=measure, n_measures=len(measures)),
+                    by_counts=live_test.uses_counts(measure, n_folds, labels_wait=waits),
+                )
+                for measure in measures
+            ]
+        self._row = 0
         self.predicted_from: NDArray[np.int64] = np.zeros(len(names), dtype=np.int64)
         """The row after which each learner had a scored prediction, no abstention, in every fold; set by the run."""
 
@@ -531,44 +970,82 @@ class PairWatch:
         scored: NDArray[np.bool_] | None,
         cuts: Sequence[int],
         reading_rows: Sequence[int],
+        longest_delays: Sequence[int] = (),
     ) -> None:
         """Count the predictions of a step, and analyse the pairs after each reading row.
 
         `correct` [learners, folds, n] marks the predictions that were right, `scored` [folds, n] those that count
-        (None: all). `cuts` are the positions of the reading rows in the step.
+        (None: all). `cuts` are the positions of the reading rows in the step, `longest_delays` the most rows that a
+        label took to arrive until each of them.
         """
         start = 0
-        for cut, row in zip(cuts, reading_rows, strict=True) if self._monitor is not None else ():
+        delays = longest_delays or [0] * len(cuts)
+        for cut, row, delay in zip(cuts, reading_rows, delays, strict=True) if self._watches else ():
             self._counter.update(correct, scored, start, cut)
-            self.analyse(row)
+            self.analyse(row, delay)
             start = cut
         self._counter.update(correct, scored, start)
 
-    def analyse(self, row: int) -> None:
-        """Analyse the counts after `row` rows."""
-        if self._monitor is not None:
-            self._last = InterimAnalysis.from_counter(self._counter)
-            spoken = self.predicted_from < row
-            silent = frozenset(
-                pair for pair, both in zip(self._names, self._indices, strict=True) if not spoken[list(both)].all()
-            )
-            self._monitor.update(self._names, self._last, row, silent)
-            self._history.append(row, self._last)
-            self._row = row
+    def analyse(self, row: int, longest_delay: int = 0, *, final: bool = False) -> None:
+        """Analyse the counts and the blocks after `row` rows; those of blocks when the rows have grown enough."""
+        if not self._watches:
+            return
+        spoken = self.predicted_from < row
+        silent = frozenset(
+            pair for pair, both in zip(self._names, self._indices, strict=True) if not spoken[list(both)].all()
+        )
+        counts = InterimAnalysis.from_counter(self._counter) if any(w.by_counts for w in self._watches) else None
+        blocks = self._find_blocks(row, longest_delay, final=final)
+        for watch in self._watches:
+            analysis: Analysis | None = counts
+            if not watch.by_counts:
+                analysis = None
+                if blocks is not None:
+                    analysis = self._analyse_blocks(blocks, watch)
+            if analysis is not None:
+                watch.last = analysis
+                watch.monitor.update(self._names, analysis, row, silent)
+            if watch.last is not None:
+                watch.history.append(row, watch.last)
+        self._row = row
+
+    def _analyse_blocks(self, blocks: BlockTallies, watch: _MeasureWatch) -> BlockAnalysis:
+        measure, facts = watch.monitor.measure, self._live_blocks
+        first_row = watch.last.first_row if isinstance(watch.last, BlockAnalysis) else None
+        return analyse_blocks(blocks, measure, self._indices, facts.classes, crossed=facts.crossed, first_row=first_row)
+
+    def _find_blocks(self, row: int, longest_delay: int, *, final: bool) -> BlockTallies | None:
+        """Return the tallies of blocks if they are to be analysed after a row; None if not."""
+        watch = next((watch for watch in self._watches if not watch.by_counts), None)
+        source = self._live_blocks.source
+        if watch is None or source is None:
+            return None
+        end, before = source.find_end(row), 0 if watch.last is None else watch.last.n_rows
+        if end <= before or (end < GROWTH * before and not final):
+            return None
+        return source.build(row, min_length=BLOCK_DELAYS * longest_delay)
 
     def verdicts(self, failed: frozenset[str] = frozenset()) -> tuple[Verdict, ...]:
-        """Return the verdicts of the last analysis, without pairs of failed learners."""
-        if self._monitor is None or self._last is None:
-            return ()
-        verdicts = self._monitor.verdicts(self._names, self._last)
-        return tuple(verdict for verdict in verdicts if not {verdict.first, verdict.second} & failed)
+        """Return the verdicts of the last analysis, without pairs of failed learners, by pair and measure."""
+        by_measure = [
+            watch.monitor.verdicts(self._names, watch.last) for watch in self._watches if watch.last is not None
+        ]
+        return tuple(
+            verdict
+            for of_pair in zip(*by_measure, strict=True)
+            for verdict in of_pair
+            if not {verdict.first, verdict.second} & failed
+        )
 
     def differences(self, failed: frozenset[str] = frozenset()) -> Differences | None:
-        """Return the history of the differences, without pairs of failed learners."""
-        if self._monitor is None or self._last is None:
-            return None
-        judge = partial(self._monitor.verdicts, self._names)
-        return self._history.differences(judge, (self._row, self._last), failed)
+        """Return the history of the differences, without pairs of failed learners, by measure and pair."""
+        parts = []
+        for watch in self._watches:
+            if watch.last is not None:
+                judge = partial(watch.monitor.verdicts, self._names)
+                parts.append(watch.history.differences(judge, (self._row, watch.last), failed))
+        known = [part for part in parts if part is not None]
+        return Differences.join(known) if known else None
 
     def sums(self, failed: frozenset[str] = frozenset()) -> tuple[PairSums, ...]:
         """Return the sums of all pairs, without those of failed learners."""
@@ -580,21 +1057,21 @@ class PairWatch:
 
     def save(self) -> bytes:
         """Return the serialised state."""
-        parts = [self._counter.save(), *([] if self._monitor is None else [self._monitor.save()])]
-        looks = [[row, _to_json(analysis)] for row, analysis in self._history.analyses]
+        saved = [watch.save() for watch in self._watches]
         facts = {
             "names": self._names,
-            "seen": None if self._last is None else _to_json(self._last),
             "row": self._row,
             "predicted_from": self.predicted_from.tolist(),
-            "course": [self._history.n_looks, looks],
+            "measures": [watch.monitor.measure.name for watch in self._watches],
+            "watches": [facts for facts, _ in saved],
         }
-        return pack("PairWatch", facts, parts)
+        return pack("PairWatch", facts, [self._counter.save(), *(state for _, state in saved)])
 
     def load(self, state: bytes) -> None:
         """Restore the saved state of a watch over the same learners; a damaged state raises and changes nothing."""
         facts, parts = unpack("PairWatch", state)
-        if [tuple(pair) for pair in facts["names"]] != self._names or len(parts) != 1 + (self._monitor is not None):
+        measures = [watch.monitor.measure.name for watch in self._watches]
+        if [tuple(pair) for pair in facts["names"]] != self._names or facts["measures"] != measures:
             msg = "the saved state is that of other learners, or of another live test"
             raise StreamgaugeError(msg)
         counter = _native.PairCounter(*self._shape)
@@ -602,25 +1079,26 @@ class PairWatch:
             counter.load(parts[0])
         except ValueError as error:
             raise StreamgaugeError(str(error)) from error
-        if self._monitor is not None:
-            self._monitor.load(parts[1])
+        for watch, saved, monitor in zip(self._watches, facts["watches"], parts[1:], strict=True):
+            watch.load(saved, monitor)
         self._counter, self._row = counter, facts["row"]
         self.predicted_from = np.array(facts["predicted_from"], dtype=np.int64)
-        self._last = None if facts["seen"] is None else _from_json(facts["seen"])
-        n_looks, looks = facts["course"]
-        self._history = AnalysisHistory()
-        self._history.n_looks = n_looks
-        self._history.analyses = [(row, _from_json(values)) for row, values in looks]
 
 
-def _to_json(analysis: InterimAnalysis) -> list[Any]:
+def _to_json(analysis: Analysis) -> list[Any]:
     """Return an analysis as JSON values, which keep every bit of the numbers."""
-    columns = [analysis.n_scored, analysis.only_first, analysis.only_second, analysis.parts]
-    return [analysis.n_rows, analysis.n_blocks, *(column.tolist() for column in columns)]
+    values = [getattr(analysis, field.name) for field in fields(analysis)]
+    columns = [value.tolist() if isinstance(value, np.ndarray) else value for value in values]
+    return [isinstance(analysis, BlockAnalysis), *columns]
 
 
-def _from_json(values: list[Any]) -> InterimAnalysis:
-    n_rows, n_blocks, n_scored, only_first, only_second, parts = values
+def _from_json(values: list[Any]) -> Analysis:
+    from_blocks, *columns = values
+    if from_blocks:
+        n_rows, n_blocks, first_row, differences, variance, crossed, notes = columns
+        numbers = (np.array(column, dtype=np.float64) for column in (differences, variance))
+        return BlockAnalysis(n_rows, n_blocks, first_row, *numbers, crossed, tuple(notes))
+    n_rows, n_scored, only_first, only_second, n_blocks, parts = columns
     return InterimAnalysis(
         n_rows=n_rows,
         n_scored=np.array(n_scored, dtype=np.int64),

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,8 +38,10 @@ __all__ = [
     "MIN_FOLDS",
     "TRAINING_FACTORS",
     "LeftOut",
+    "Variances",
     "are_dependent",
     "check_testable",
+    "estimate_variances",
     "leave_blocks_out",
     "two_way_t",
 ]
@@ -117,8 +120,21 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class _Variances:
-    """The variance of a mean difference by rows, by folds and by both, and that of single folds."""
+class Variances:
+    """The parts of the variance of a mean difference.
+
+    Parameters
+    ----------
+    rows, folds, both
+        Due to rows, due to folds, and due to both, which the other two contain.
+    of_fold
+        The variance of single folds.
+
+    Examples
+    --------
+    >>> Variances(rows=4e-6, folds=2e-6, both=1e-6, of_fold=2e-5).on_this_stream
+    5e-06
+    """
 
     rows: float
     folds: float
@@ -127,6 +143,7 @@ class _Variances:
 
     @property
     def on_this_stream(self) -> float:
+        """The variance given what was learnt from this stream."""
         return max(self.rows + self.folds - self.both, self.rows, self.folds)
 
 
@@ -137,7 +154,15 @@ def _jackknife(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return variance
 
 
-def _estimate(values: LeftOut) -> _Variances:
+def estimate_variances(values: LeftOut) -> Variances:
+    """Return the variance of the mean difference, by its parts.
+
+    Examples
+    --------
+    >>> parts = estimate_variances(LeftOut(np.array([[0.8], [0.7]]), np.array([[[0.8, 0.82]], [[0.7, 0.7]]])))
+    >>> round(parts.rows, 6), parts.folds
+    (0.0001, 0.0)
+    """
     k = values.n_folds
     without_block = values.without_block[0] - values.without_block[1]
     rows = float(_jackknife(without_block.mean(axis=0)))
@@ -145,11 +170,11 @@ def _estimate(values: LeftOut) -> _Variances:
         folds = float(_jackknife(values.without_fold[0] - values.without_fold[1]))
         both = float(_jackknife((values.without_cell[0] - values.without_cell[1]).reshape(-1)))
         # Folds scored different rows: without their luck, which is among that of the rows.
-        return _Variances(rows, folds, both, k * max(folds - both, 0.0))
+        return Variances(rows, folds, both, k * max(folds - both, 0.0))
     if k == 1:
-        return _Variances(rows, 0.0, 0.0, 0.0)
+        return Variances(rows, 0.0, 0.0, 0.0)
     of_fold = float((values.whole[0] - values.whole[1]).var(ddof=1))
-    return _Variances(rows, of_fold / k, float(_jackknife(without_block).sum()) / k**2, of_fold)
+    return Variances(rows, of_fold / k, float(_jackknife(without_block).sum()) / k**2, of_fold)
 
 
 @significance_test("two_way_t", title="two-way t", over="folds and rows", least_folds=MIN_FOLDS)
@@ -214,7 +239,7 @@ def two_way_t(
         )
         raise StreamgaugeError(msg)
     _require_blocks(b)
-    parts, theta = _estimate(values), values.difference
+    parts, theta = estimate_variances(values), values.difference
     statistic, p_value, interval = _answer(theta, parts.on_this_stream, parts, parts.folds, (k, b), alpha)
     such_streams = None
     if scheme is not None and k > 1:
@@ -249,7 +274,7 @@ def _require_blocks(n_blocks: int) -> None:
 
 
 def _answer(
-    theta: float, variance: float, parts: _Variances, of_folds: float, shape: tuple[int, int], alpha: float
+    theta: float, variance: float, parts: Variances, of_folds: float, shape: tuple[int, int], alpha: float
 ) -> tuple[float, float, tuple[float, float]]:
     """Return the statistic, the p-value and the interval of a difference with a variance."""
     from scipy.special import stdtr, stdtrit  # noqa: PLC0415
@@ -364,19 +389,36 @@ def check_testable(measure: Measure, layout: BlockLayout) -> None:
 def _require_testable(measure: Measure, blocks: BlockTallies, classes: Sequence[str], *, pooled: bool) -> None:
     """Raise if a measure cannot be tested with these tallies."""
     check_testable(measure, blocks.layout)
+    rare = find_rare_class(measure, blocks, MIN_CLASS_ROWS, pooled=pooled)
+    if rare is not None:
+        code, n_rows = rare
+        msg = (
+            f"{measure.name} cannot be tested: class {classes[code]} has {n_rows} rows, and at least {MIN_CLASS_ROWS}"
+            " are needed"
+        )
+        raise StreamgaugeError(msg)
+
+
+def find_rare_class(
+    measure: Measure, blocks: BlockTallies, least: int, *, pooled: bool = False
+) -> tuple[int, int] | None:
+    """Return a class that a measure looks at and that has too few rows, with their number; None if there is none.
+
+    Examples
+    --------
+    >>> import streamgauge as sg
+    >>> results = sg.evaluate(sg.SEA(n_rows=1000), [sg.NaiveBayes(), sg.MajorityClass()])
+    >>> find_rare_class(sg.measures.measure("kappa"), results.blocks, 20) is None
+    True
+    """
     folds = blocks.numbers.sum(axis=2)  # [learners, folds, numbers]
     folds = folds.sum(axis=1) if pooled else folds.reshape(-1, folds.shape[-1])
-    tallies = blocks.layout.restore(folds)
+    tallies = blocks.layout.restore(folds[np.isfinite(folds[:, 0])])
     with np.errstate(divide="ignore", invalid="ignore"):
         rows_per_weight = np.nan_to_num(tallies.width / tallies.supported)
-    support = (tallies.support * rows_per_weight[:, None]).max(axis=0)
-    for code in _list_codes(measure, support):
-        if support[code] < MIN_CLASS_ROWS:
-            msg = (
-                f"{measure.name} cannot be tested: class {classes[code]} has {round(support[code])} rows, and at"
-                f" least {MIN_CLASS_ROWS} are needed"
-            )
-            raise StreamgaugeError(msg)
+    support = (tallies.support * rows_per_weight[:, None]).max(axis=0, initial=0.0)
+    rare = [code for code in _list_codes(measure, support) if support[code] < least]
+    return (rare[0], round(support[rare[0]])) if rare else None
 
 
 _ANY_CLASSES = ("accuracy", "error", "coverage", "abstentions", "kappa_m", "kappa_temporal", "log_loss", "brier")
@@ -450,20 +492,33 @@ def _measure(blocks: BlockTallies, measure: Measure, *, pooled: bool) -> LeftOut
             for parts in zip(*(_measure_pooled(blocks, learner, measure) for learner in range(2)), strict=True)
         )
         return LeftOut(whole, without_block, without_fold, without_cell)
-    needs_ranks = "ranks" in list_statistics([measure])
-    n_folds, n_blocks = blocks.numbers.shape[1:3]
-    values = np.empty((2, n_folds, 1 + n_blocks))
-    for learner in range(2):
-        parts = blocks.numbers[learner]
-        whole = parts.sum(axis=1, keepdims=True)
-        numbers = np.concatenate([whole, whole - parts], axis=1)
-        ranks = (
-            np.stack([_rank_fold(blocks, measure, learner, fold) for fold in range(n_folds)]) if needs_ranks else None
-        )
-        values[learner] = _compute(measure, blocks, numbers, ranks)
-        if ranks is not None:
+    values = measure_without_blocks(blocks, measure)
+    if "ranks" in list_statistics([measure]):
+        for learner in range(2):
             values[learner] += _compute_exact(measure, blocks, learner)[:, None] - values[learner, :, :1]
     return LeftOut(values[:, :, 0], values[:, :, 1:])
+
+
+def measure_without_blocks(blocks: BlockTallies, measure: Measure) -> NDArray[np.float64]:
+    """Return a measure of each learner in each fold over all rows, and without each block of rows.
+
+    The result is float64 [learners, folds, 1 + blocks]. Areas are those of votes in bins.
+
+    Examples
+    --------
+    >>> import streamgauge as sg
+    >>> results = sg.evaluate(sg.SEA(n_rows=1000), [sg.NaiveBayes(), sg.MajorityClass()])
+    >>> measure_without_blocks(results.blocks, sg.measures.measure("kappa")).shape
+    (2, 1, 32)
+    """
+    whole = blocks.numbers.sum(axis=2, keepdims=True)
+    numbers = np.concatenate([whole, whole - blocks.numbers], axis=2)
+    ranks = None
+    if "ranks" in list_statistics([measure]):
+        n_learners, n_folds = numbers.shape[:2]
+        cells = product(range(n_learners), range(n_folds))
+        ranks = np.stack([_rank_fold(blocks, measure, learner, fold) for learner, fold in cells])
+    return np.array(_compute(measure, blocks, numbers, ranks))
 
 
 def _rank_fold(blocks: BlockTallies, measure: Measure, learner: int, fold: int) -> NDArray[np.float64]:
@@ -511,6 +566,8 @@ def _rank(by_class: Mapping[int, NDArray[np.float64]], n_classes: int) -> NDArra
     n = next(iter(by_class.values())).shape[1]
     ranks = np.full((n, N_RANKS, n_classes, n_classes), np.nan)
     for code, bins in by_class.items():
+        if not bins.shape[-1]:
+            continue  # no row was scored
         positives, negatives = bins[..., ::-1]  # from the most votes down
         above, others_above = np.cumsum(positives, axis=1), np.cumsum(negatives, axis=1)
         n_positive, n_negative = above[:, -1], others_above[:, -1]

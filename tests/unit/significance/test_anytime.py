@@ -125,7 +125,7 @@ def test_swapping_the_learners_turns_all_round() -> None:
 def test_the_two_way_sequence_is_wider_than_the_interval_for_one_look() -> None:
     rng = np.random.default_rng(1)
     pair = sums_of(rng.integers(0, 2, (10, 4000)) - rng.integers(0, 2, (10, 4000)))
-    low, high = two_way_sequence(pair, horizon=4000)
+    low, high = two_way_sequence(pair)
     once = t_of_sums(pair).interval
     assert low < once[0] < once[1] < high
 
@@ -161,7 +161,7 @@ def test_the_monitor_holds_its_level_where_seeds_and_rows_are_chance() -> None:
     for _ in range(60):
         accuracy = 0.8 + rng.normal(0, 0.02, (2, 10, 1))
         right = rng.uniform(size=(2, 10, 3000)) < accuracy
-        monitor, counter = Monitor(LiveTest(rope=0.0, horizon=3000)), _native.PairCounter(2, 10)
+        monitor, counter = Monitor(LiveTest(rope=0.0)), _native.PairCounter(2, 10)
         for start in range(0, 3000, 100):
             counter.update(np.ascontiguousarray(right[:, :, start : start + 100]))
             (verdict,) = monitor.look([PairSums("a", "b", *counter.sums(0, 1))], start + 100)
@@ -170,20 +170,20 @@ def test_the_monitor_holds_its_level_where_seeds_and_rows_are_chance() -> None:
 
 
 def test_a_verdict_keeps_its_row_as_long_as_it_holds() -> None:
-    monitor = Monitor(LiveTest(horizon=4000))
+    monitor = Monitor(LiveTest())
     better = sums_of(np.tile([1, 0, 0, 0, -1, 1, 1, 0], (10, 500)))
     none = sums_of(np.tile([1, -1, 0, 0, -1, 1, 1, -1], (10, 500)))
     assert [monitor.look([better], row)[0].row for row in (4000, 5000)] == [4000, 4000]
     (later,) = monitor.look([none], 9000)
     assert (later.outcome, later.row) == ("undecided", None)
     past = "tree was known to be better from row 4,000 to row 9,000, no longer so"
-    assert str(later) == f"tree and bayes: undecided now; {past}"
+    assert str(later) == f"tree and bayes: undecided now in accuracy; {past}"
 
 
 def test_equal_learners_become_equivalent_not_better() -> None:
-    (verdict,) = Monitor(LiveTest(rope=0.05, horizon=8000)).look([sums_of(np.tile([1, -1, 0, 0], (10, 2000)))], 8000)
+    (verdict,) = Monitor(LiveTest(rope=0.05)).look([sums_of(np.tile([1, -1, 0, 0], (10, 2000)))], 8000)
     assert verdict.outcome == "equivalent"
-    assert "equivalent within 5 percentage points" in str(verdict)
+    assert "equivalent in accuracy within 5 percentage points" in str(verdict)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_equal_learners_become_equivalent_not_better() -> None:
 def test_the_monitor_goes_by_what_the_scheme_gives(scheme: sg.Bootstrap, test: str) -> None:
     learners = {"bayes": sg.NaiveBayes(), "majority": sg.MajorityClass()}
     evaluation = sg.Evaluation(sg.SEA(n_rows=4000), learners, scheme=scheme, batch_size=500)
-    monitor = Monitor(LiveTest(horizon=4000))
+    monitor = Monitor(LiveTest())
     found: list[Verdict] = []
     for progress in evaluation.advance():
         found += monitor.look(evaluation.results([progress]).pairs, progress.n_rows)

@@ -29,7 +29,7 @@ def watch_rates(
 ) -> list[Verdict]:
     """Return the verdicts at every 500 rows of two learners whose accuracy changes every `n_rows` rows."""
     generator = np.random.default_rng(seed)
-    watch = PairWatch(["a", "b"], n_folds, LiveTest(horizon=n_rows * len(rates)))
+    watch = PairWatch(["a", "b"], n_folds, LiveTest())
     verdicts: list[Verdict] = []
     for part, pair in enumerate(rates):
         right = np.stack([generator.random((n_folds, n_rows)) < rate for rate in pair])
@@ -155,9 +155,9 @@ def test_on_a_stationary_stream_nothing_is_said_to_have_changed(tmp_path: Path) 
 
 def test_the_words_claim_no_cause_and_call_nothing_decided() -> None:
     ended = Verdict("a", "b", "undecided", None, *FACTS, EarlierVerdict("second", 4000, 9000))
-    assert str(ended) == "a and b: undecided now; b was known to be better from row 4,000 to row 9,000, no longer so"
+    assert str(ended) == "a and b: undecided now in accuracy; b was known to be better from row 4,000 to row 9,000, no longer so"
     again = replace(ended, outcome="second", row=9500)
-    assert str(again) == "b is better than a, known since row 9,500; before that, known from row 4,000 to row 9,000"
+    assert str(again) == "b is better than a in accuracy, known since row 9,500; before that, known from row 4,000 to row 9,000"
     assert str(replace(ended, earlier=None)) == "a and b: undecided yet"
     console = Console(width=200, record=True, file=StringIO())
     console.print(list_live_verdicts([ended, replace(again, first="c")]))

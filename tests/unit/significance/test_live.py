@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from rich.console import Console
-from scipy import stats
+from scipy import optimize, stats
 
 import streamgauge as sg
 from streamgauge import _native
@@ -63,7 +63,7 @@ class Hits:
         return differences
 
 
-def slow_interval(d: NDArray[np.int_], alpha: float, horizon: int) -> tuple[float, float]:
+def slow_interval(d: NDArray[np.int_], alpha: float) -> tuple[float, float]:
     """The two-way confidence sequence by its formula, from the differences [k, n] themselves."""
     k, n = d.shape
     folds, rows, both = d.mean(1).var(ddof=1) / k, d.mean(0).var() / n, d.var() / (n * k)
@@ -72,14 +72,14 @@ def slow_interval(d: NDArray[np.int_], alpha: float, horizon: int) -> tuple[floa
         length *= 2
     blocks = [d[:, start : start + length] - d.mean() for start in range(0, n, length)]
     blocked = len(blocks) / (len(blocks) - 1) * sum(block.sum() ** 2 for block in blocks) / (n * k) ** 2
+    degrees = n - 1
     if len(blocks) >= 30 and stats.chi2.sf((len(blocks) - 1) * blocked / rows, len(blocks) - 1) < 0.001:
-        rows = blocked  # neighbouring rows go together
+        rows, degrees = blocked, len(blocks) - 1  # neighbouring rows go together
     variance = max(folds + rows - both, folds, rows) or both
-    log = 2 * math.log(1 / alpha)
-    scale = (log + math.log(1 + log)) / (horizon / 4)
-    inflated = n * (n * variance) * scale + 1
-    radius = math.sqrt(2 * inflated / (n * n * scale) * math.log(math.sqrt(inflated) / alpha))
-    radius *= stats.t.ppf(1 - alpha / 2, k - 1) / stats.norm.ppf(1 - alpha / 2)
+    start = optimize.brentq(lambda x: 2 * (stats.norm.sf(x) + x * stats.norm.pdf(x)) - alpha, 1.0, 10.0)
+    factor = math.sqrt(start**2 + math.log(n / 200))
+    by_folds = factor * stats.t.ppf(1 - alpha / 2, k - 1) / stats.norm.ppf(1 - alpha / 2)
+    radius = max(by_folds, stats.t.isf(stats.norm.sf(factor), degrees)) * math.sqrt(variance) if n >= 200 else 2.0
     return float(d.mean()) - radius, float(d.mean()) + radius
 
 
@@ -94,20 +94,20 @@ def test_the_verdict_comes_at_the_first_reading_whose_interval_tells() -> None:
     assert [(v.first, v.second) for v in results.verdicts] == list(combinations(LEARNERS, 2))
     for verdict in results.verdicts:
         d = hits.differences(verdict.first, verdict.second, 5)
-        decisions = [(row, decide(slow_interval(d[:, :row], 0.05 / 3, 3000))) for row in range(150, 3001, 150)]
+        decisions = [(row, decide(slow_interval(d[:, :row], 0.05 / 3))) for row in range(150, 3001, 150)]
         reached = next(((row, outcome) for row, outcome in decisions if outcome != "undecided"), (None, "undecided"))
         assert (verdict.row, verdict.outcome) == reached
-        assert verdict.interval == pytest.approx(slow_interval(d, 0.05 / 3, 3000), rel=1e-9)
+        assert verdict.interval == pytest.approx(slow_interval(d, 0.05 / 3), rel=1e-9)
         assert verdict.difference == pytest.approx(d.mean(), rel=1e-12)
         assert (verdict.alpha, verdict.n_claims, verdict.test) == (0.05, 3, "two_way_sequence")
 
 
 def test_pairs_share_alpha_unless_each_is_to_have_its_own() -> None:
     for shared, alpha in ((True, 0.05 / 3), (False, 0.05)):
-        live_test = LiveTest(shared=shared, horizon=777)
+        live_test = LiveTest(shared=shared)
         results = sg.evaluate(sg.SEA(n_rows=1000), LEARNERS, scheme=sg.Split(4), live_test=live_test)
         for pair, verdict in zip(results.pairs, results.verdicts, strict=True):
-            assert verdict.interval == pytest.approx(two_way_sequence(pair, alpha=alpha, horizon=777), rel=1e-12)
+            assert verdict.interval == pytest.approx(two_way_sequence(pair, alpha=alpha), rel=1e-12)
 
 
 def test_one_fold_goes_by_empirical_bernstein() -> None:
@@ -127,7 +127,7 @@ def test_evidence_decides_as_the_ends_of_the_interval_do(a: int, b: int, more: i
     n = max(a + b + more, 1)
     look = InterimAnalysis.from_sums([PairSums("a", "b", n, np.array([n]), np.array([a]), np.array([b]), 0.0, True)])
     expected = decide(empirical_bernstein(a - b, a + b, n, alpha=0.05), rope=rope)
-    assert [OUTCOMES[code] for code in decide_pairs(look, alpha=0.05, rope=rope, horizon=1000)] == [expected]
+    assert [OUTCOMES[code] for code in decide_pairs(look, alpha=0.05, rope=rope)] == [expected]
 
 
 # However the run is cut
@@ -139,7 +139,7 @@ def test_evidence_decides_as_the_ends_of_the_interval_do(a: int, b: int, more: i
         (sg.Prequential(), AllLabels()),
         (sg.Bootstrap(6), AllLabels()),
         (sg.CrossValidation(7, test="held_out"), AllLabels()),
-        (sg.Bootstrap(3), Delayed(130)),
+        (sg.Bootstrap(3), Delayed(5)),
         (Holdout(400, 100, refreshed=True), AllLabels()),
     ],
 )
@@ -175,7 +175,7 @@ def test_a_saved_watch_continues_as_if_nothing_had_been(masked: bool) -> None:
     reading_rows = list(range(100, 3001, 100))
 
     def watch() -> PairWatch:
-        return PairWatch(["a", "b", "c"], 8, LiveTest(horizon=3000), len(reading_rows))
+        return PairWatch(["a", "b", "c"], 8, LiveTest(), len(reading_rows))
 
     def run(one: PairWatch, start: int, stop: int) -> None:
         part = np.ascontiguousarray(right[:, :, start:stop])
@@ -195,7 +195,7 @@ def test_a_saved_watch_continues_as_if_nothing_had_been(masked: bool) -> None:
 
 
 def test_damaged_and_foreign_states_are_refused_and_change_nothing() -> None:
-    watch = PairWatch(["a", "b", "c"], 8, LiveTest(horizon=3000))
+    watch = PairWatch(["a", "b", "c"], 8, LiveTest())
     watch.update(random_hits(1, 500), None, [250, 500], [250, 500])
     saved = watch.save()
     for place in range(0, len(saved), 37):
@@ -215,7 +215,7 @@ def test_a_saved_monitor_keeps_what_it_knows() -> None:
     counter = _native.PairCounter(2, 8)
     counter.update(np.ascontiguousarray(random_hits(3, 2000)[1:]))
     pair = PairSums("b", "c", *counter.sums(0, 1))
-    monitor, resumed = Monitor(LiveTest(horizon=2000)), Monitor(LiveTest(horizon=2000))
+    monitor, resumed = Monitor(LiveTest()), Monitor(LiveTest())
     (before,) = monitor.look([pair], 2000)
     resumed.load(monitor.save())
     assert resumed.look([pair], 5000) == monitor.look([pair], 5000) == (before,)
@@ -303,7 +303,7 @@ def test_the_command_compare_prints_the_verdict_and_its_row() -> None:
     options = ["--stream", "SEA", "--rows", "3000", "--learner", "NaiveBayes", "--learner", "MajorityClass"]
     outcome = CliRunner().invoke(cli, ["compare", *options, "--scheme", "Bootstrap(5)", "--quiet", "--rope", "0.02"])
     assert outcome.exit_code == 0, outcome.output
-    assert "NaiveBayes is better than MajorityClass, known since row" in " ".join(outcome.output.split())
+    assert "NaiveBayes is better than MajorityClass in accuracy, known since row" in " ".join(outcome.output.split())
     level = ["--rope", "0.02", "--alpha", "0.01"]
     found = json.loads(CliRunner().invoke(cli, ["compare", *options, "--json", *level]).stdout)
     assert [(verdict["rope"], verdict["alpha"]) for verdict in found["verdicts"]] == [(0.02, 0.01)]
@@ -318,7 +318,7 @@ def test_all_intervals_of_a_run_hold_at_once_at_all_looks() -> None:
     for _ in range(60):
         accuracy = 0.8 + random.normal(0, 0.02, (5, 8, 1))
         right = random.random((5, 8, 1500)) < accuracy
-        watch = PairWatch(list("abcde"), 8, LiveTest(rope=0.0, horizon=1500))
+        watch = PairWatch(list("abcde"), 8, LiveTest(rope=0.0))
         reading_rows = list(range(50, 1501, 50))
         watch.update(right, None, reading_rows, reading_rows)
         wrong += any(verdict.row is not None for verdict in watch.verdicts())
@@ -330,8 +330,6 @@ def test_what_is_no_live_test_is_refused() -> None:
         LiveTest(alpha=1.0)
     with pytest.raises(StreamgaugeError, match="rope"):
         LiveTest(rope=-0.1)
-    with pytest.raises(StreamgaugeError, match="horizon"):
-        LiveTest(horizon=0)
     pairs = [PairSums("a", "b", n, np.array([n]), np.array([n]), np.array([0]), 0.0, True) for n in (1, 2)]
     with pytest.raises(StreamgaugeError, match="from the same run"):
         Monitor().look(pairs, 2)
@@ -341,6 +339,6 @@ def test_a_difference_is_stated_from_the_side_of_who_is_ahead():
     verdict = Verdict("a", "b", "second", 4000, -0.04, (-0.06, -0.02), 0.01, 0.05, 1, "equal", "two_way_sequence")
     console = Console(width=200, record=True, file=StringIO())
     console.print(list_live_verdicts([verdict]))
-    assert "b is better than a, known since row 4,000; at the end b is ahead by 4.00 pp [+2.00, +6.00]" in (
+    assert "b is better than a in accuracy, known since row 4,000; now b is ahead by 4.00 pp [+2.00, +6.00]" in (
         console.export_text()
     )
