@@ -20,6 +20,7 @@ from streamgauge.measures import accuracy, list_statistics, reads_baselines
 from streamgauge.protocols import CellBatch, DetectorSpec, Forgetting, LearnerSpec, Measure, SchemeBase
 from streamgauge.records import Alarm, Batch, BlockLayout, CellBlocks, Failure, Schema
 from streamgauge.records.blocks import BASELINES, MAX_MATRIX_CLASSES, list_boundaries
+from streamgauge.significance.prediction_powered import LabelDesign
 
 __all__ = [
     "Backend",
@@ -174,6 +175,9 @@ class BatchResult:
     looks
         The tallies of each cell at the reading rows by `RunSpec.block_layout`, float64 [cells, readings, numbers], of
         the rows whose labels have arrived; None without live measures.
+    label_sums
+        The sums of `LabelSums` of each cell at the reading rows, float64 [cells, readings, losses, numbers]; None
+        unless a random share of the rows has labels.
     """
 
     cells: tuple[int, ...]
@@ -195,6 +199,7 @@ class BatchResult:
     spent: tuple[tuple[float, int], ...] = ()
     live_blocks: tuple[CellBlocks | None, ...] = ()
     looks: NDArray[np.float64] | None = None
+    label_sums: NDArray[np.float64] | None = None
 
 
 class PlanMaker(Protocol):
@@ -262,6 +267,8 @@ class RunSpec:
         The measures whose live verdicts need tallies.
     compared
         The measures of the live test of pairs of learners.
+    label_design
+        How rows are chosen for a label, if that is a random share, to estimate losses from few labels; else None.
 
     Examples
     --------
@@ -292,6 +299,7 @@ class RunSpec:
     rows: RowsSpec | None = None
     live_measures: tuple[Measure, ...] = ()
     compared: tuple[Measure, ...] = (accuracy,)
+    label_design: LabelDesign | None = None
 
     @property
     def n_folds(self) -> int:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from streamgauge import _native
 from streamgauge._engine.batch_plan import BatchPlan, BatchResult, RunSpec, SavedStates, TaskRunner, run_serially
 from streamgauge._engine.blocks import BlockState
+from streamgauge._engine.label_sums import LabelSums, list_losses
 from streamgauge._engine.meter import Meter
 from streamgauge._engine.schedule import DelayBuffer, HeldColumns, Schedule
 from streamgauge._foreign import build_majority, find_end_of_training, save_part
@@ -26,6 +27,7 @@ from streamgauge.randomness import fold_seed
 from streamgauge.records import ABSTAINED, NEVER, Alarm, Batch, CellBlocks, Failure, Schema, Step, Tallies, Tally, Trace
 from streamgauge.records.columns import protect
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
+from streamgauge.significance.prediction_powered import N_NUMBERS
 
 __all__ = ["Cell", "CellGroup", "Fold"]
 
@@ -252,12 +254,16 @@ class Cell:
         detectors: Mapping[str, DetectorSpec],
         *,
         live: BlockState | None = None,
+        label_sums: LabelSums | None = None,
     ) -> None:
         self.name, self.fold, self.meter = name, fold, meter
         self._learner, self._states, self._n_forgettings = learner, states, len(fold.majority_hits)
         self._blocks = next((state for state in states if isinstance(state, BlockState)), None)
         self._live, self._held_for_labels = live, HeldColumns()
         self._labelled: Trace | None = None
+        self._label_sums = label_sums
+        self.label_numbers: NDArray[np.float64] | None = None
+        """The sums of `LabelSums` at the reading rows of the current step; None if they are not kept."""
         self.failure: Failure | None = None
         self.spent = (0.0, 0)
         """The seconds of CPU time that the learner has taken, and for how many rows."""
@@ -295,6 +301,8 @@ class Cell:
             tallies.append(state.update(trace, reading_rows))
         if self._live is not None:
             self._live.update(self._trace if self._labelled is None else self._labelled, reading_rows)
+        if self._label_sums is not None:
+            self.label_numbers = self._label_sums.update(self._trace, reading_rows)
         return tallies[: self._n_forgettings]  # without those of a landmark that is kept for its blocks alone
 
     def set_block_rows(self, block_rows: Sequence[int]) -> None:
@@ -439,6 +447,8 @@ class Cell:
         parts["held"] = self._held
         if self._live is not None:
             parts |= {"live": self._live, "held for labels": self._held_for_labels}
+        if self._label_sums is not None:
+            parts["label sums"] = self._label_sums
         return parts if self.meter is None else {**parts, "meter": self.meter}
 
     def save(self) -> bytes:
@@ -567,7 +577,10 @@ class CellGroup:
         clock = time.process_time_ns if run_spec.clock == "process" else time.thread_time_ns
         meter = Meter(learner, n_classes, clock, run_spec.time_budget) if run_spec.metered else None
         live = self._build_landmark(looks=True) if run_spec.live_measures and run_spec.labels_wait else None
-        return Cell(name, learner, fold, self._build_states(), meter, run_spec.detectors, live=live)
+        design, sums = run_spec.label_design, None
+        if design is not None:
+            sums = LabelSums(list_losses(run_spec.measures), design, run_spec.seed)
+        return Cell(name, learner, fold, self._build_states(), meter, run_spec.detectors, live=live, label_sums=sums)
 
     def run(self, plan: BatchPlan, run_tasks: TaskRunner = run_serially) -> BatchResult:
         """Run a plan in all cells, and measure at its reading rows."""
@@ -652,6 +665,7 @@ class CellGroup:
             blocks=tuple(cell.blocks for cell in cells) if self.run_spec.keeps_blocks else (),
             live_blocks=tuple(cell.live_blocks for cell in cells) if self.run_spec.labels_wait else (),
             looks=self._collect_looks(len(plan.reading_rows)),
+            label_sums=self._collect_label_sums(len(plan.reading_rows)),
             spent=tuple(cell.spent for cell in cells),
         )
 
@@ -662,6 +676,14 @@ class CellGroup:
         missing = np.full((n_readings, self.run_spec.block_layout.n_numbers), np.nan)
         looks = (cell.looks for cell in self._cells)
         return np.stack([missing if numbers is None else numbers for numbers in looks])
+
+    def _collect_label_sums(self, n_readings: int) -> NDArray[np.float64] | None:
+        """Return the sums for estimates with few labels, [cells, readings, losses, numbers]; NaN after a failure."""
+        if self.run_spec.label_design is None or not n_readings:
+            return None
+        missing = np.full((n_readings, len(list_losses(self.run_spec.measures)), N_NUMBERS), np.nan)
+        cells = [None if cell.failure is not None else cell.label_numbers for cell in self._cells]
+        return np.stack([missing if numbers is None else numbers for numbers in cells])
 
     def _copy_confusions(self, tallies: list[CellTallies], readings: Sequence[int]) -> NDArray[np.float64]:
         """Copy the confusion matrices of some readings out of the tallies [cell][forgetting][reading]."""
