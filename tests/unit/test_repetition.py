@@ -206,7 +206,7 @@ def test_one_bit_of_a_reading_is_reported(tmp_path):
     ("change", "expected"),
     [
         (lambda m: m["pairs"][0]["only_first"].__setitem__(0, 1), "pairs[tree, bayes].only_first[0]: 1 then, "),
-        (lambda m: m["verdicts"][0].update(difference=0.5), "verdicts[tree, bayes].difference: 0.5 then, "),
+        (lambda m: m["verdicts"][0].update(difference=0.5), "verdicts[tree, bayes, accuracy].difference: 0.5 then, "),
         (lambda m: m["alarms"].pop(), "alarms: "),
         (lambda m: m["feedback"].update(n_revealed=3), "feedback.n_revealed: 3 then, 1500 now"),
     ],

@@ -1,6 +1,7 @@
 """The log of a run: all events as lines of JSON, as they happen."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,11 @@ import streamgauge as sg
 from streamgauge import drift
 from streamgauge.errors import FailureWarning
 from streamgauge.evaluation import Evaluation
+from streamgauge.records import Reading
+from streamgauge.results.log import LogWriter
 from streamgauge.streams import Sudden
 from tests.support.commands import invoke
+from tests.support.verdict_examples import BROKEN, OPEN, SURE_LOSS
 
 DRIFTING = Sudden(sg.SEA(), sg.SEA(concept=3), position=1500)
 PAIR = {"tree": sg.HoeffdingTree(grace_period=50), "majority": sg.MajorityClass()}
@@ -38,9 +42,23 @@ def test_every_reading_alarm_and_verdict_is_a_line(tmp_path):
         "row": results.verdicts[0].row,
         "first": "tree",
         "second": "majority",
+        "measure": "accuracy",
         "outcome": "first",
         "holds": True,
     }
+
+
+def test_a_verdict_on_one_model_is_a_line_where_it_is_reached_and_where_it_ends():
+    lines: list[dict[str, Any]] = []
+    log = LogWriter(lambda line: lines.append(json.loads(line)))
+    readings = [Reading(row, "tree", 0, "accuracy", "Landmark()", 0.5) for row in (10, 20, 9000)]
+    log.write_batch(readings, (), (replace(BROKEN, earlier=OPEN.earlier), SURE_LOSS), (), {10: 1.0, 20: 2.0, 9000: 9.0})
+    about = {"learner": "tree", "requirement": "error<0.05", "measure": "error"}
+    assert [line for line in lines if line["event"] != "reading"] == [
+        {"event": "model_verdict", "row": 10, "time": 1.0, **about, "outcome": "kept", "holds": True},
+        {"event": "model_verdict", "row": 20, "time": 2.0, **about, "outcome": "kept", "holds": False},
+        {"event": "model_verdict", "row": 9000, "time": 9.0, **about, "outcome": "broken", "holds": True},
+    ]
 
 
 @pytest.mark.parametrize("batch_size", [70, 500])

@@ -44,6 +44,7 @@ from streamgauge.serve.launched_runs import LaunchedRuns, build_arguments, list_
 from streamgauge.serve.live import MAX_NEW_POINTS, Watcher
 from streamgauge.serve.metrics import format_metrics
 from tests.support.timed_examples import make_timed_stream
+from tests.support.verdict_examples import BETTER, MODELS, SURE_LOSS
 
 HOME = "http://127.0.0.1:8765"
 ORIGIN = {"origin": HOME}
@@ -151,18 +152,24 @@ def test_details_tell_alarms_and_verdicts(page: TestClient, folder: Path) -> Non
 
     details = page.get("/api/run", params={"id": "saved"}).json()
     assert sum(alarm["n"] for alarm in details["alarms"]) == len(load(folder / "saved").alarms)
-    (verdict,) = page.get("/api/verdicts", params={"id": "saved"}).json()
+    found = page.get("/api/verdicts", params={"id": "saved"}).json()
+    (verdict,) = found["verdicts"]
     (live,) = load(folder / "saved").verdicts
     assert (verdict["outcome"], verdict["row"], verdict["sentence"]) == (live.outcome, live.row, str(live))
+    assert verdict["question"] == "on this stream"
+    assert f"Null hypothesis: {live.null}." in found["verdict_terms"][1]
+    assert found["comparisons"] == []
 
 
 def test_without_live_verdicts_the_recommended_test_is_shown(tmp_path: Path) -> None:
     results = evaluate(SEA(n_rows=2_000), [NaiveBayes(), MajorityClass()], scheme=Bootstrap(5), live_test=None)
     save(results, tmp_path / "run")
-    (verdict,) = RunFolders(tmp_path).find_run("run").list_verdicts()
+    found = RunFolders(tmp_path).find_run("run").list_verdicts()
+    assert found["verdicts"] == []  # a test at the end is not called a verdict
+    (outcome,) = found["comparisons"]
     comparison = compare(results)
-    assert verdict["sentence"] == comparison.sentence
-    assert verdict["outcome"] == "first"
+    assert outcome["sentence"] == comparison.sentence
+    assert outcome["outcome"] == "first"
     assert comparison.better == "NaiveBayes"
 
 
@@ -479,16 +486,57 @@ def test_metrics_are_what_prometheus_reads(tmp_path: Path) -> None:
 
 def test_metrics_and_page_have_what_holds_now_of_each_pair(tmp_path: Path) -> None:
     ended = replace(VERDICT, outcome="undecided", row=None, earlier=EarlierVerdict("first", 20, 40))
-    pair = 'run="live",stream="SEA()",first="tree",second="bayes"'
+    pair = 'run="live",stream="SEA()",first="tree",second="bayes",measure="accuracy"'
     with Journal(tmp_path / "live", LAYOUT, {"stream": "SEA()"}) as journal:
         for verdict in (VERDICT, ended):
             journal.write_progress(batch([10], verdicts=(verdict,)))
             journal._write_status()
             lines = [line for line in format_metrics(RunFolders(tmp_path)).splitlines() if "verdict{" in line]
             assert lines == [f'streamgauge_verdict{{{pair},outcome="{verdict.outcome}"}} 1']
-        (facts,) = RunFolders(tmp_path).find_run("live").list_verdicts()
+        (facts,) = RunFolders(tmp_path).find_run("live").list_verdicts()["verdicts"]
     assert facts["earlier"] == {"outcome": "first", "since": 20, "until": 40}
-    assert facts["sentence"].endswith("undecided now; tree was known to be better from row 20 to row 40, no longer so")
+    assert facts["sentence"].endswith(
+        "undecided now in accuracy; tree was known to be better from row 20 to row 40, no longer so"
+    )
+
+
+def test_a_status_and_metrics_have_every_measure_and_the_verdicts_on_one_model(tmp_path: Path) -> None:
+    layout = replace(LAYOUT, compared=("accuracy", "log_loss"))
+    model = {"run": "live", "stream": "SEA()", "learner": "tree", "requirement": "error<0.05"}
+    of_model = ",".join(f'{name}="{text}"' for name, text in model.items())
+    with Journal(tmp_path / "live", layout, {"stream": "SEA()"}) as journal:
+        journal.write_progress(batch([10], verdicts=(BETTER, SURE_LOSS), model_verdicts=MODELS))
+        journal.write_progress(batch([20]))  # a batch without a reading row leaves what is known
+        journal._write_status()
+        status, text = JournalReader(tmp_path / "live").status(), format_metrics(RunFolders(tmp_path))
+        panel = {"kind": "pair", "name": "tree", "under": "bayes", "measure": "log_loss"}
+        with TestClient(create_app(RunFolders(tmp_path)), base_url=HOME) as page:
+            _, rows, values = curves_of(page, "live", panel)
+    assert [(v["measure"], v["sentence"], v["question"]) for v in status["verdicts"]] == [
+        (v.measure, str(v), "on this stream") for v in (BETTER, SURE_LOSS)
+    ]
+    assert [(v["outcome"], v["sentence"]) for v in status["model_verdicts"]] == [(v.outcome, str(v)) for v in MODELS]
+    assert "any of the 4 claims" in status["verdict_terms"][0]
+    assert "any of the 3 claims" in status["model_verdict_terms"][0]
+    assert 'measure="log_loss",outcome="first"} 1' in text
+    assert f'streamgauge_model_verdict{{{of_model},outcome="broken"}} 1' in text
+    assert f'streamgauge_model_value{{{of_model},measure="error"}} 0.081' in text
+    assert f'streamgauge_model_limit{{{of_model},measure="error"}} 0.05' in text
+    assert rows.tolist() == [10, 20]
+    assert values[0, :, 0].tolist() == pytest.approx([-0.125, -0.2, -0.05])
+
+
+def test_the_curve_of_a_pair_needs_no_journal_once_results_are_saved(tmp_path: Path) -> None:
+    results = evaluate(SEA(n_rows=2_000), [NaiveBayes(), MajorityClass()], every=100)
+    save(results, tmp_path / "run")
+    details = RunFolders(tmp_path).find_run("run").describe()
+    panel = {"kind": "pair", "name": "NaiveBayes", "under": "MajorityClass", "measure": "accuracy"}
+    with TestClient(create_app(RunFolders(tmp_path)), base_url=HOME) as page:
+        _, rows, values = curves_of(page, "run", panel)
+    assert details["has_pairs"]
+    assert results.differences is not None
+    assert rows.tolist() == results.differences.rows.tolist()
+    assert values[0].T.tolist() == pytest.approx(results.differences.values[:, 0], abs=1e-6)
 
 
 def test_what_a_page_may_start_reads_no_file_elsewhere(tmp_path: Path) -> None:

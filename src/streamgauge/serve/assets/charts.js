@@ -177,7 +177,8 @@ export class Chart {
     ctx.restore();
   }
 
-  // The true drifts of the stream: a line at the start and a shade over the length of each; for a difference also the zero line.
+  // The true drifts of the stream: a line at the start and a shade over the length of each; for a difference also the
+  // margin and the zero line.
   drawDrifts(plot) {
     this.paintClipped(plot, (ctx, bbox) => {
       ctx.fillStyle = getStyle("--quiet");
@@ -189,6 +190,9 @@ export class Chart {
         ctx.fillRect(from, bbox.top, devicePixelRatio, bbox.height);
       });
       if (this.panel.kind !== "pair" || plot.scales.y.min === null) return;
+      const top = plot.valToPos(this.hooks.margin, "y", true);
+      ctx.globalAlpha = 0.14;
+      ctx.fillRect(bbox.left, top, bbox.width, plot.valToPos(-this.hooks.margin, "y", true) - top);
       ctx.globalAlpha = 0.8;
       ctx.fillRect(bbox.left, plot.valToPos(0, "y", true), bbox.width, devicePixelRatio);
     });

@@ -97,7 +97,7 @@ function describePanel(panel) {
 function describePair({ name, under, measure }) {
   const verdict = listShown().flatMap(({ details }) => details.verdicts ?? []).find((candidate) => isPairOf(candidate, [name, under, measure]));
   const words = [`difference of ${measure}`, format.differenceUnit(verdict?.unit)].filter(Boolean).join(", ");
-  return { title: `${name} − ${under}`, unit: verdict?.unit ?? "rate", under: verdict?.greater_is_better === false ? `${words}; less is better` : words, neutral: true };
+  return { title: `${name} − ${under}`, unit: verdict?.unit ?? "rate", under: verdict?.greater_is_better === false ? `${words}; less is better` : words, neutral: true, margin: verdict?.rope ?? 0 };
 }
 
 // Lists every learner of every shown run, with the index of its colour.
