@@ -106,12 +106,24 @@ _OPTIONS = (
     click.option("--every", type=POSITIVE, help="Take a reading every N rows.  [default: 200 readings]"),
     click.option("--time-limit", type=float, help="Stop after this many seconds."),
     click.option("--time-budget", type=float, help="Seconds allowed per prediction; slower ones count as errors."),
+    _make_name_option(
+        "--live-measure",
+        "measures",
+        multiple=True,
+        help="Measure in which learners are compared during the run; repeatable.  [default: accuracy if measured]",
+    ),
     click.option(
         "--rope",
-        type=float,
-        default=0.01,
-        show_default=True,
-        help="Margin (region of practical equivalence): differences of accuracy up to this size count as equal.",
+        multiple=True,
+        help="Margin (region of practical equivalence): differences up to this size count as equal, in the unit of the"
+        " measure; a number, or NAME=NUMBER for each live measure.  [default: 0.01]",
+    ),
+    click.option(
+        "--budget",
+        "budgets",
+        multiple=True,
+        help="What each learner must keep, such as 'error<0.05', 'recall[fraud]>0.5', 'error<reference(5000)+0.01' or"
+        " 'beats majority'; repeatable.",
     ),
     click.option("--seed", type=int, default=1, show_default=True, help="Seed of the folds and the learners."),
     click.option("--batch-size", type=POSITIVE, help="Rows per batch.  [default: about 16 MB of rows]"),
@@ -195,7 +207,12 @@ def prepare(options: dict[str, Any]) -> "Evaluation":
         n_rows=options["rows"],
         time_limit=options["time_limit"],
         time_budget=options["time_budget"],
-        live_test=LiveTest(alpha=options.get("alpha", 0.05), rope=options["rope"]),
+        live_test=LiveTest(
+            measure=options["live_measure"] or None,
+            alpha=options.get("alpha", 0.05),
+            rope=_parse_ropes(options["rope"]),
+        ),
+        budgets=options["budgets"],
         resources=options["resources"],
         recorders=_make_recorders(options),
         seed=options["seed"],
@@ -215,6 +232,22 @@ def run(evaluation: "Evaluation", options: dict[str, Any], journal: Path | None 
     print_warnings_briefly()
     evaluation.journal = journal
     return evaluation.run(progress=False if is_quiet() else None, log=options["log"])
+
+
+def _parse_ropes(texts: Sequence[str]) -> float | dict[str, float] | None:
+    """Return the margins of the live measures: one for all, or by name."""
+    ropes: dict[str, float] = {}
+    for text in texts:
+        name, _, number = text.rpartition("=")
+        try:
+            ropes[name] = float(number)
+        except ValueError:
+            msg = f"--rope {text}: write a number such as 0.02, or NAME=NUMBER such as kappa=0.05"
+            raise StreamgaugeError(msg) from None
+    if "" in ropes and len(texts) > 1:
+        msg = "--rope: write one number for all live measures, or NAME=NUMBER for each"
+        raise StreamgaugeError(msg)
+    return ropes.get("") if "" in ropes else ropes or None
 
 
 def _make_backend(options: dict[str, Any]) -> Any:  # noqa: ANN401

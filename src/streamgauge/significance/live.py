@@ -5,13 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge._format.numbers import RATE
+from streamgauge._format.text import to_text
 from streamgauge.errors import StreamgaugeError, require_between, unknown_name
 from streamgauge.measures import OverTallies, accuracy, default_margin, describe_measure
 from streamgauge.measures import measure as find_measure
@@ -576,6 +577,9 @@ class LiveTest:
     exact: bool | None = None
 
     def __post_init__(self) -> None:
+        if self.measure is not None:
+            wanted = tuple(self.measure) if isinstance(self.measure, list | tuple) else (self.measure,)
+            object.__setattr__(self, "measure", tuple(map(_name_measure, wanted)))
         require_between("alpha", self.alpha, 0.0, 1.0, open_high=True)
         ropes = self.rope.values() if isinstance(self.rope, Mapping) else [self.rope]
         for rope in ropes:
@@ -593,19 +597,12 @@ class LiveTest:
         own = {known.name: known for known in measured}
         found = [
             own[one] if isinstance(one, str) and one in own else _bind(find_measure(one), schema)  # type: ignore[arg-type]
-            for one in self._wanted
+            for one in cast("tuple[Any, ...]", self.measure)
         ]
         if not found or len({known.name for known in found}) < len(found):
             msg = f"live_test: measure = {self.measure!r} must name different measures, at least one"
             raise StreamgaugeError(msg)
         return tuple(found)
-
-    @property
-    def _wanted(self) -> tuple[object, ...]:
-        """The measures that were asked for; empty for the default one."""
-        if self.measure is None:
-            return ()
-        return tuple(self.measure) if isinstance(self.measure, list | tuple) else (self.measure,)
 
     def check(self, measures: Sequence[Measure], layout: BlockLayout, n_folds: int, *, labels_wait: bool) -> None:
         """Raise if some measures cannot be compared as asked for in a run."""
@@ -645,6 +642,16 @@ class LiveTest:
         """Return whether a measure is compared by counts of correct predictions, not by tallies of blocks."""
         by_counts = measure is accuracy and not labels_wait
         return by_counts and not (self.exact is False and n_folds == 1)
+
+
+def _name_measure(wanted: object) -> object:
+    """Return the text that names a measure, if there is one, so that a saved run can be repeated."""
+    text = wanted if isinstance(wanted, str) else to_text(wanted)
+    try:
+        find_measure(text)
+    except StreamgaugeError:
+        return wanted
+    return text
 
 
 def _bind(measure: Measure, schema: Schema) -> Measure:

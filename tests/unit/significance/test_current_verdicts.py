@@ -158,7 +158,7 @@ def test_the_words_claim_no_cause_and_call_nothing_decided() -> None:
     assert str(ended) == "a and b: undecided now in accuracy; b was known to be better from row 4,000 to row 9,000, no longer so"
     again = replace(ended, outcome="second", row=9500)
     assert str(again) == "b is better than a in accuracy, known since row 9,500; before that, known from row 4,000 to row 9,000"
-    assert str(replace(ended, earlier=None)) == "a and b: undecided yet"
+    assert str(replace(ended, earlier=None)) == "a and b: undecided yet in accuracy"
     console = Console(width=200, record=True, file=StringIO())
     console.print(list_live_verdicts([ended, replace(again, first="c")]))
     first, second = (console.export_text().splitlines())[1:3]
