@@ -1,6 +1,5 @@
 """Evaluate learners on a stream, in one call or reading by reading."""
 
-import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -47,13 +46,13 @@ from streamgauge.learners.refitted import plan_fits
 from streamgauge.measures import check_forgettings, describe_measure, find_measures
 from streamgauge.names import require_object
 from streamgauge.protocols import Forgetting, Labelling, LiveStreamBase, Measure, Recorder, Scheme, Stream, StreamBase
-from streamgauge.records import Failure, LabelEstimate, ModelVerdict, Reading, Verdict, list_readings
+from streamgauge.records import Failure, ModelVerdict, Reading, Verdict, list_readings
 from streamgauge.results import Results
 from streamgauge.results.call import CALL, describe_call, list_files
 from streamgauge.results.log import open_log
 from streamgauge.schemes import Prequential
 from streamgauge.significance.live import LiveTest
-from streamgauge.significance.prediction_powered import ALL_ARRIVE, LabelDesign, find_label_design
+from streamgauge.significance.prediction_powered import LabelDesign, find_label_design
 from streamgauge.significance.requests import PlannedRun, check_tests
 from streamgauge.significance.requirements import as_requirements
 from streamgauge.significance.single_model import ModelWatch, check_requirement
@@ -237,7 +236,7 @@ class Evaluation:
             measures=self.measures,
             detectors=self.detectors,
             seed=self.seed,
-            with_votes=isinstance(self._label_design, LabelDesign)
+            with_votes=self._label_design is not None
             or any(map(needs_votes, (*self.measures, *self._required_measures, *self.recorders))),
             with_cell_batches=bool(self.recorders),
             metered=self._is_metered,
@@ -247,21 +246,19 @@ class Evaluation:
                 self.stream, self.scheme, self.labelling, self.seed, self.score, self._scores_unlabelled_start
             ),
             live_measures=self._required_measures,
-            label_design=self._label_design if isinstance(self._label_design, LabelDesign) else None,
+            label_design=self._label_design,
         )
 
     @cached_property
-    def _label_design(self) -> LabelDesign | str:
-        """How rows are chosen for a label; the reason if losses cannot be estimated from few labels."""
+    def _label_design(self) -> LabelDesign | None:
+        """How rows are chosen for a label, if losses can be estimated from few labels.
+
+        That needs predictions for rows without a label, and tests of the rows that may get one.
+        """
         scheme = self._source.scheme
-        design = find_label_design(self.labelling, scheme.training if isinstance(scheme.training, int) else 0)
-        if isinstance(design, str):
-            return design
-        if self.score != "first":
-            return f"with score={self.score!r} rows without a label are not predicted; use score='first'"
-        if scheme.repeats_tests or scheme.period is not None:
-            return f"{to_text(self.scheme)} tests other rows than those that get labels"
-        return design
+        if self.score != "first" or scheme.repeats_tests or scheme.period is not None:
+            return None
+        return find_label_design(self.labelling, scheme.training if isinstance(scheme.training, int) else 0)
 
     @property
     def _scores_unlabelled_start(self) -> bool:
@@ -473,7 +470,7 @@ the measures, or use two_way_t
             alarms=tuple(alarm for part in parts for alarm in part.alarms),
             verdicts=collector.verdicts,
             model_verdicts=collector.model_verdicts,
-            label_estimates=collector.label_estimates or self._refuse_label_estimates(),
+            label_estimates=collector.label_estimates,
             labels=join_label_counts(read, classes),
             times=join_times(read),
             differences=collector.differences,
@@ -481,14 +478,6 @@ the measures, or use two_way_t
             own_measures={measure.name: measure for measure in self.measures},
             confusions=join_confusions(read, self.every, classes),
         )
-
-    def _refuse_label_estimates(self) -> tuple[LabelEstimate, ...]:
-        """Return why there are no estimates from few labels; nothing if all labels arrive."""
-        reason = self._label_design
-        if isinstance(reason, LabelDesign) or reason == ALL_ARRIVE:
-            return ()
-        nothing = (0, 0, 0, math.nan, None, math.nan, None, 0.0, math.nan, None)
-        return tuple(LabelEstimate(name, "error", *nothing, note=reason) for name in self.specs)
 
     @property
     def notes(self) -> tuple[str, ...]:

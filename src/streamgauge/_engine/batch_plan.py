@@ -14,6 +14,7 @@ from typing import Literal, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge._engine.label_sums import list_losses
 from streamgauge._engine.meter import Totals
 from streamgauge._engine.schedule import LabelTotals, Schedule
 from streamgauge.measures import accuracy, list_statistics, reads_baselines
@@ -310,6 +311,11 @@ class RunSpec:
     def keeps_blocks(self) -> bool:
         """Whether tallies of blocks are kept, to compare learners or for live verdicts."""
         return len(self.learners) > 1 or bool(self.live_measures)
+
+    @property
+    def few_label_losses(self) -> tuple[str, ...]:
+        """The losses that are estimated from few labels; none if all labels arrive or no coin decides which do."""
+        return () if self.label_design is None else list_losses((*self.measures, *self.live_measures))
 
     @property
     def labels_wait(self) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from streamgauge import _native
 from streamgauge._engine.batch_plan import BatchPlan, BatchResult, RunSpec, SavedStates, TaskRunner, run_serially
 from streamgauge._engine.blocks import BlockState
-from streamgauge._engine.label_sums import LabelSums, list_losses
+from streamgauge._engine.label_sums import LabelSums
 from streamgauge._engine.meter import Meter
 from streamgauge._engine.schedule import DelayBuffer, HeldColumns, Schedule
 from streamgauge._foreign import build_majority, find_end_of_training, save_part
@@ -579,7 +579,7 @@ class CellGroup:
         live = self._build_landmark(looks=True) if run_spec.live_measures and run_spec.labels_wait else None
         design, sums = run_spec.label_design, None
         if design is not None:
-            sums = LabelSums(list_losses(run_spec.measures), design, run_spec.seed)
+            sums = LabelSums(run_spec.few_label_losses, design, run_spec.seed)
         return Cell(name, learner, fold, self._build_states(), meter, run_spec.detectors, live=live, label_sums=sums)
 
     def run(self, plan: BatchPlan, run_tasks: TaskRunner = run_serially) -> BatchResult:
@@ -681,7 +681,7 @@ class CellGroup:
         """Return the sums for estimates with few labels, [cells, readings, losses, numbers]; NaN after a failure."""
         if self.run_spec.label_design is None or not n_readings:
             return None
-        missing = np.full((n_readings, len(list_losses(self.run_spec.measures)), N_NUMBERS), np.nan)
+        missing = np.full((n_readings, len(self.run_spec.few_label_losses), N_NUMBERS), np.nan)
         cells = [None if cell.failure is not None else cell.label_numbers for cell in self._cells]
         return np.stack([missing if numbers is None else numbers for numbers in cells])
 

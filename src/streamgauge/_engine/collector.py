@@ -20,13 +20,15 @@ from streamgauge.records import (
     Failure,
     Feedback,
     LabelCounts,
+    LabelEstimate,
     ModelVerdict,
     PairSums,
     Resources,
     Verdict,
 )
-from streamgauge.records.serialise import loading, pack, unpack
+from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
 from streamgauge.significance.live import LiveBlocks, LiveTest, PairWatch
+from streamgauge.significance.prediction_powered import LossSums, estimate_losses
 from streamgauge.significance.single_model import ModelWatch
 
 __all__ = ["Collector", "Progress", "join_confusions", "join_label_counts", "join_times"]
@@ -138,6 +140,9 @@ class Collector:
         self._totals: dict[int, Totals] = {}
         self._spent: dict[int, tuple[float, int]] = {}
         self._label_totals = LabelTotals()
+        self._label_design, self._losses = run_spec.label_design, run_spec.few_label_losses
+        self._n_classes = run_spec.schema.n_classes
+        self._label_sums: NDArray[np.float64] | None = None  # [learners, folds, losses, numbers] at the last reading
         self._clock = "process"
         self.n_done = 0
 
@@ -159,6 +164,9 @@ class Collector:
             self._live_blocks.add(
                 {i: kept for result in results for i, kept in zip(result.cells, result.live_blocks, strict=False)}
             )
+        sums = [result.label_sums for result in results if result.label_sums is not None]
+        label_sums = self._join(sums, results, reading_axis=2) if sums else None
+        self._label_sums = self._label_sums if label_sums is None else label_sums[-1]
         self._judge_models(plan, results)
         self._clock = "process" if all(result.clock == "process" for result in results) else "thread"
         if plan.has_tests and len(self._names) > 1:
@@ -262,6 +270,19 @@ class Collector:
         return () if self._models is None else self._models.verdicts(self._failed)
 
     @property
+    def label_estimates(self) -> tuple[LabelEstimate, ...]:
+        """What few labels say at the last reading about each learner that has not failed."""
+        design, numbers = self._label_design, self._label_sums
+        if design is None or numbers is None:
+            return ()
+        return tuple(
+            estimate_losses(name, loss, LossSums.from_numbers(of_loss), design, n_classes=self._n_classes)
+            for name, of_learner in zip(self._names, numbers, strict=True)
+            for loss, of_loss in zip(self._losses, of_learner.swapaxes(0, 1), strict=True)
+            if name not in self._failed
+        )
+
+    @property
     def blocks(self) -> BlockTallies | None:
         """The tallies of blocks of rows; None if there is one learner."""
         return None if self._blocks is None else self._blocks.build()
@@ -308,17 +329,19 @@ class Collector:
         blocks = b"" if self._blocks is None else self._blocks.save()
         totals = [totals.save() for totals in self._totals.values()]
         models = b"" if self._models is None else self._models.save()
-        return pack("collector", facts, [self._pairs.save(), models, blocks, *totals])
+        labels = pack_columns("label sums", {}, {"numbers": self._label_sums})
+        return pack("collector", facts, [self._pairs.save(), models, blocks, labels, *totals])
 
     def load(self, state: bytes) -> None:
         """Restore the state of a run with the same cells."""
-        facts, (pairs, models, blocks, *totals) = unpack("collector", state)
+        facts, (pairs, models, blocks, labels, *totals) = unpack("collector", state)
         with loading("collector"):
             self._pairs.load(pairs)
             if self._models is not None:
                 self._models.load(models)
             if self._blocks is not None:
                 self._blocks.load(blocks)
+            self._label_sums = unpack_columns("label sums", labels)[1]["numbers"]
             self.n_done, self._clock = facts["n_done"], facts["clock"]
             self._label_totals = LabelTotals(**facts["label_totals"])
             self._n_scored = dict(enumerate(facts["n_scored"]))

@@ -115,7 +115,7 @@ class LabelSums:
         return {**columns, "loss": loss[:, keep], "expected": expected[:, keep]}
 
     def update(self, trace: Trace, reading_rows: Sequence[int]) -> NDArray[np.float64]:
-        """Add scored rows in the order of the stream; return the sums at readings, float64 [readings, losses, numbers]."""
+        """Add scored rows in the order of the stream; return the sums at readings, [readings, losses, numbers]."""
         waiting = self._waiting
         if len(trace):
             waiting = {name: np.concatenate([waiting[name], new], axis=-1) for name, new in self._take(trace).items()}

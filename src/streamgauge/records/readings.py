@@ -507,8 +507,10 @@ assumes that the model's confidences are calibrated on these rows.
         return None if self.truth is None else self.unlabelled - self.truth
 
     def __str__(self) -> str:
-        if not self.n_labelled or not self.n_rows:
-            return f"{self.learner}: no estimate of its {self.measure}: {self.note or 'no label arrived'}."
+        if not self.n_labelled:
+            why = self.note or "no label has arrived"
+            text = f"{self.learner}: no estimate of its {self.measure} over {self.n_rows:,} rows from labels: {why}."
+            return text if self.truth is None else f"{text} The truth is {format_value(self.truth, RATE)}%."
         share = f"{self.n_labelled:,} labels ({100 * self.n_labelled / self.n_rows:.1f}%)"
         folds = f", mean of {self.n_folds} folds" if self.n_folds > 1 else ""
         value = _format_estimate(self.powered, self.powered_interval)

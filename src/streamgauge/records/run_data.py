@@ -12,7 +12,17 @@ from streamgauge._format.times import increases
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.records.blocks import BlockTallies
 from streamgauge.records.history import Confusions, Differences, LabelCounts
-from streamgauge.records.readings import Alarm, Failure, Feedback, ModelVerdict, PairSums, Reading, Resources, Verdict
+from streamgauge.records.readings import (
+    Alarm,
+    Failure,
+    Feedback,
+    LabelEstimate,
+    ModelVerdict,
+    PairSums,
+    Reading,
+    Resources,
+    Verdict,
+)
 from streamgauge.records.rows import Drift
 
 __all__ = [
@@ -94,6 +104,8 @@ class RunData:
         What is known of each pair of learners at the end, in each compared measure, and since which row.
     model_verdicts
         What is known of each learner and requirement at the end, and since which row.
+    label_estimates
+        What the labels of a random share of the rows say about each learner; empty if all labels arrive.
     labels
         Classes and labels along the run; None if the data come from elsewhere.
     confusions
@@ -133,6 +145,7 @@ class RunData:
     alarms: tuple[Alarm, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     model_verdicts: tuple[ModelVerdict, ...] = ()
+    label_estimates: tuple[LabelEstimate, ...] = ()
     labels: LabelCounts | None = None
     confusions: Confusions | None = None
     differences: Differences | None = None

@@ -35,6 +35,7 @@ from streamgauge.records import (
     Failure,
     Feedback,
     LabelCounts,
+    LabelEstimate,
     ModelVerdict,
     PairSums,
     Resources,
@@ -89,6 +90,7 @@ def build_manifest(results: Results) -> dict[str, Any]:
         "pairs": [_to_json(asdict(pair)) for pair in results.pairs],
         "verdicts": [_to_json(asdict(verdict)) for verdict in results.verdicts],
         "model_verdicts": [_to_json(asdict(verdict)) for verdict in results.model_verdicts],
+        "label_estimates": [_to_json(asdict(estimate)) for estimate in results.label_estimates],
         "failures": [asdict(failure) for failure in results.failures],
         "classes": None if results.classes is None else list(results.classes),
         "differences": _describe_differences(results.differences),
@@ -259,6 +261,7 @@ def _read_results(folder: Path, manifest: dict[str, Any]) -> Results:
         alarms=tuple(Alarm(**alarm) for alarm in manifest.get("alarms", ())),
         verdicts=tuple(Verdict(**_parse_verdict(verdict)) for verdict in manifest.get("verdicts", ())),
         model_verdicts=tuple(ModelVerdict(**_parse_verdict(v)) for v in manifest.get("model_verdicts", ())),
+        label_estimates=tuple(_parse_estimate(estimate) for estimate in manifest.get("label_estimates", ())),
         labels=_read_labels(folder, classes),
         confusions=_read_confusions(folder, classes, shape),
         differences=_read_differences(folder, manifest.get("differences")),
@@ -416,6 +419,14 @@ def _parse_feedback(facts: dict[str, Any] | None) -> Feedback | None:
 def _parse_pair(facts: dict[str, Any]) -> PairSums:
     columns: dict[str, Any] = {name: np.asarray(v) if isinstance(v, list) else v for name, v in facts.items()}
     return PairSums(**columns)
+
+
+def _parse_estimate(facts: dict[str, Any]) -> LabelEstimate:
+    ends = ("labelled_interval", "powered_interval")
+    parsed = {name: None if facts[name] is None else tuple(facts[name]) for name in ends}
+    numbers = ("labelled", "powered", "unlabelled", "width_ratio", "best_ratio")
+    unknown = {name: math.nan for name in numbers if facts[name] is None}
+    return LabelEstimate(**{**facts, **parsed, **unknown})
 
 
 def _parse_verdict(facts: dict[str, Any]) -> dict[str, Any]:

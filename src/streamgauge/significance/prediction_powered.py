@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError, require_between
-from streamgauge.labelling import AllLabels, Delayed, Fraction
+from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, DelayedByColumn, DelayedByTime, Fraction
 from streamgauge.protocols import Labelling
 from streamgauge.records import LabelEstimate
 from streamgauge.significance.confidence_sequences import bernstein_radius
@@ -53,45 +53,55 @@ class LabelDesign:
         After how many further rows the label arrives.
     first_row
         The first row that the coin decides; labels of training rows before it arrive in any case.
+    refusal
+        Why the labels that arrive cannot be used, if no coin decides; the share is 0 then.
 
     Examples
     --------
-    >>> find_label_design(Delayed(500, of=Fraction(0.05)))
-    LabelDesign(share=0.05, lag=500, first_row=0)
+    >>> find_label_design(Delayed(500, of=Fraction(0.05))).lag
+    500
     """
 
     share: float
     lag: int = 0
     first_row: int = 0
+    refusal: str = ""
 
 
-def find_label_design(labelling: Labelling, first_row: int = 0) -> LabelDesign | str:
-    """Return how a labelling chooses the rows that get a label; a text with the reason if that is no random share.
+def find_label_design(labelling: Labelling, first_row: int = 0) -> LabelDesign | None:
+    """Return how a labelling chooses the rows that get a label; None if all labels arrive.
 
     Examples
     --------
     >>> from streamgauge.labelling import First
-    >>> find_label_design(Fraction(0.1)), find_label_design(AllLabels())
-    (LabelDesign(share=0.1, lag=0, first_row=0), 'all labels arrive')
-    >>> find_label_design(First(1000))
-    'the labelled rows are no random share of all rows; use Fraction(share)'
+    >>> find_label_design(Fraction(0.1)).share, find_label_design(AllLabels())
+    (0.1, None)
+    >>> find_label_design(DelayedAtRandom(100, of=Fraction(0.1))).refusal
+    'labels are late by different numbers of rows, so at no time those of a random share have arrived'
+    >>> find_label_design(First(1000)).refusal
+    'the labelled rows are no random share of all rows'
     """
-    lag = 0
-    while isinstance(labelling, Delayed):
-        lag += labelling.rows
+    lag, varies = 0, False
+    while isinstance(labelling, Delayed | DelayedAtRandom | DelayedByTime | DelayedByColumn):
+        varies = varies or not isinstance(labelling, Delayed)
+        lag += labelling.rows if isinstance(labelling, Delayed) else 0
         labelling = labelling.of
     if isinstance(labelling, AllLabels):
-        return "all labels arrive"
-    if not isinstance(labelling, Fraction):
-        return "the labelled rows are no random share of all rows; use Fraction(share)"
-    share = labelling.share
-    if isinstance(share, tuple):
-        if len(set(share)) > 1:
-            return "the share of labels differs by class, so the labelled rows are no random share of all rows"
-        share = share[0]
-    if share >= 1.0:
-        return "all labels arrive"
-    return LabelDesign(share, lag, first_row) if share > 0.0 else "no label arrives"
+        return None
+    shares = () if not isinstance(labelling, Fraction) else labelling.share
+    shares = shares if isinstance(shares, tuple) else (shares,)
+    refusal = ""
+    if len(set(shares)) > 1:
+        refusal = "the share of labels differs by class, so the labelled rows are no random share of all rows"
+    elif not shares:
+        refusal = "the labelled rows are no random share of all rows"
+    elif shares[0] == 0.0:
+        refusal = "no label arrives"
+    elif varies:
+        refusal = "labels are late by different numbers of rows, so at no time those of a random share have arrived"
+    elif shares[0] == 1.0:
+        return None
+    return LabelDesign(0.0 if refusal else shares[0], lag, first_row, refusal)
 
 
 @dataclass(frozen=True)
@@ -483,7 +493,8 @@ def estimate_losses(
     >>> estimate.is_covered, round(estimate.width_ratio, 2), round(estimate.best_ratio, 2)
     (True, 0.88, 0.8)
     """
-    alone, powered = (interval(sums, share=design.share, alpha=alpha, powered=by_votes) for by_votes in (False, True))
+    share = design.share or None
+    alone, powered = (interval(sums, share=share, alpha=alpha, powered=by_votes) for by_votes in (False, True))
     n_rows = float(sums.n_rows.mean())
     unlabelled, truth = (float(total.mean()) / n_rows if n_rows else math.nan for total in (sums.expected, sums.truth))
     comparable = not powered.note and alone.width > 0.0
@@ -500,10 +511,10 @@ def estimate_losses(
         powered_interval=powered.interval,
         tuning=powered.tuning,
         unlabelled=unlabelled,
-        truth=truth,
+        truth=truth if n_rows else None,
         width_ratio=powered.width / alone.width if comparable else math.nan,
         best_ratio=find_best_ratio(min(max(alone.value, 0.0), 1.0), n_classes) if is_error else math.nan,
         alpha=alpha,
         n_folds=sums.n_folds,
-        note=powered.note,
+        note=design.refusal or powered.note,
     )
