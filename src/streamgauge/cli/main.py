@@ -14,6 +14,7 @@ __all__ = ["main"]
 COMMANDS = {
     "evaluate": "Evaluate learners on a stream.",
     "compare": "Evaluate learners on a stream, and test every pair.",
+    "sample-size": "Estimate how many rows, labels or folds it takes to tell a difference.",
     "rerun": "Run saved results again from their manifest, and compare bit for bit.",
     "rank": "Rank learners over many streams, from saved results.",
     "run": "Run an experiment: many streams and learners from one file. Finished runs are skipped.",

@@ -48,7 +48,9 @@ from streamgauge.significance.rank_tests import (
     ranks_of,
 )
 from streamgauge.significance.ranking import POST_HOCS, VALUES, RankedPair, Ranking, diagram_text, rank, rank_table
+from streamgauge.significance.requirements import Requirement
 from streamgauge.significance.row_tests import mcnemar
+from streamgauge.significance.sample_size import SampleSize, Spread, rows_until, sample_size
 from streamgauge.significance.two_way import LeftOut, two_way_t
 
 __all__ = [
@@ -76,7 +78,10 @@ __all__ = [
     "Posterior",
     "RankedPair",
     "Ranking",
+    "Requirement",
+    "SampleSize",
     "SignificanceTest",
+    "Spread",
     "Verdict",
     "adjust_pairs",
     "anytime_mcnemar",
@@ -115,6 +120,8 @@ __all__ = [
     "rank",
     "rank_table",
     "ranks_of",
+    "rows_until",
+    "sample_size",
     "shaffer",
     "sign_flip",
     "sign_test",

@@ -18,7 +18,15 @@ from streamgauge.significance.fold_tests import RESAMPLING_SCHEMES, held_out_rat
 from streamgauge.significance.mean_readings import find_width, leave_readings_out
 from streamgauge.significance.two_way import TRAINING_FACTORS, LeftOut, leave_blocks_out
 
-__all__ = ["check_scheme", "check_test", "choose_forgetting", "compare", "compare_all", "list_tests"]
+__all__ = [
+    "check_scheme",
+    "check_test",
+    "choose_forgetting",
+    "compare",
+    "compare_all",
+    "leave_pair_out",
+    "list_tests",
+]
 
 ACCURACY = "accuracy"
 """The measure that tests over the rows of one fold compare."""
@@ -196,6 +204,32 @@ def compare_all(
     return adjust_pairs(comparisons, adjust)
 
 
+def leave_pair_out(
+    results: RunData,
+    first: str | None = None,
+    second: str | None = None,
+    measure: str | Measure | Callable[..., float] | None = None,
+) -> tuple[PairSums, Measure, LeftOut]:
+    """Return what the two-way t of two learners is computed from: their sums, the measure, and its values.
+
+    Parameters
+    ----------
+    results, first, second, measure
+        As for `compare`.
+
+    Examples
+    --------
+    >>> import streamgauge as sg
+    >>> results = sg.evaluate(sg.SEA(n_rows=2000), [sg.NaiveBayes(), sg.MajorityClass()], scheme=sg.Bootstrap(5))
+    >>> pair, measure, values = leave_pair_out(results)
+    >>> pair.n_rows, measure.name, values.n_folds
+    (2000, 'accuracy', 5)
+    """
+    pair = _find_pair(results, first, second)
+    known = _find_measure(results, _choose_measure(results) if measure is None else measure)
+    return pair, known, _leave_rows_out(results, pair, known)[0]
+
+
 def choose_forgetting(known: tuple[str, ...], name: str | None) -> str:
     """Return the name of the forgetting to compare: `name`, or ``Landmark()``, or the only one.
 
@@ -318,21 +352,8 @@ def _run_two_way(
     n_readings = None
     if forgetting not in (None, LANDMARK):
         values, n_readings, notes = _leave_readings_out(results, pair, measure.name, forgetting)
-    elif results.blocks is None:
-        msg = (
-            "these results hold no tallies of blocks of rows, which the two-way t needs: evaluate the learners in one"
-            " run, or choose a test over folds by name"
-        )
-        raise StreamgaugeError(msg)
     else:
-        indices = [results.learners.index(name) for name in (pair.first, pair.second)]
-        values, notes = leave_blocks_out(
-            results.blocks.select_learners(indices),
-            measure,
-            (pair.first, pair.second),
-            _list_classes(results),
-            pooled=_find_scheme(results).get("test") == "held_out" and pair.n_folds > 1,
-        )
+        values, notes = _leave_rows_out(results, pair, measure)
     scheme = str(_find_scheme(results).get("resampling", ""))
     known = scheme if scheme in TRAINING_FACTORS else None
     outcome = test.run(values, scheme=known, repetitions=_count_repetitions(results), alpha=alpha)
@@ -347,6 +368,24 @@ def _run_two_way(
     if n_readings is not None:
         outcome = replace(outcome, n_readings=n_readings, basis=outcome.basis.replace("of rows", "of readings"))
     return replace(outcome, warnings=(*outcome.warnings, *notes))
+
+
+def _leave_rows_out(results: RunData, pair: PairSums, measure: Measure) -> tuple[LeftOut, tuple[str, ...]]:
+    """Return a measure of two learners over all rows, and without each block of them."""
+    if results.blocks is None:
+        msg = (
+            "these results hold no tallies of blocks of rows, which the two-way t needs: evaluate the learners in one"
+            " run, or choose a test over folds by name"
+        )
+        raise StreamgaugeError(msg)
+    indices = [results.learners.index(name) for name in (pair.first, pair.second)]
+    return leave_blocks_out(
+        results.blocks.select_learners(indices),
+        measure,
+        (pair.first, pair.second),
+        _list_classes(results),
+        pooled=_find_scheme(results).get("test") == "held_out" and pair.n_folds > 1,
+    )
 
 
 def _leave_readings_out(
