@@ -39,6 +39,7 @@ from streamgauge._engine.collector import Progress
 from streamgauge._engine.journal import Journal, Layout
 from streamgauge.records import Alarm, EarlierVerdict, Verdict
 from tests.support.timed_examples import START, make_timed_stream
+from tests.support.verdict_examples import MODELS, PAIRS
 
 PICTURES = Path(__file__).parents[3] / "test-pictures"
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -310,6 +311,7 @@ def test_everything_can_be_reached_and_has_a_name(browser: Browser, address: str
 
 
 LEARNERS = tuple(f"learner {k}" for k in range(10))
+COMPARED = ("accuracy", "log_loss")
 LAYOUT = Layout(LEARNERS, ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False)
 
 
@@ -375,7 +377,7 @@ def test_a_run_is_followed_live_paused_and_taken_up_again(browser: Browser, tmp_
         until(lambda: rows_shown(page) > seen)
         runner.step(verdicts=(verdict,), alarms=(Alarm(5_000, "learner 3", 0, "DDM"),))
         expect(page.locator(".card .sentence")).to_have_text(
-            "learner 1 is better than learner 0, known since row 5,100"
+            "learner 1 is better than learner 0 in accuracy, known since row 5,100"
         )
         expect(page.get_by_role("heading", name="Drift alarms")).to_be_visible()
         page.locator(".card").get_by_role("button", name="Curve").click()
@@ -395,20 +397,60 @@ def test_a_pair_is_shown_from_the_view_of_who_is_ahead_and_only_what_holds_is_de
         drawn(page, 1)
         runner.step(verdicts=(known,))
         card = page.locator(".card")
-        expect(card.locator(".estimate span")).to_have_text("learner 1 \u2212 learner 0: +2.00 pp, +1.20 to +3.00")
+        expect(card.locator(".estimate span")).to_have_text("learner 1 is ahead by 2.00 pp [+1.20, +3.00]")
         assert float(card.locator("circle").get_attribute("cx") or 0) > 100  # to the right of zero
-        expect(page.locator("#verdicts .note")).to_have_text("1 of 1 pair decided, on accuracy")
+        count = page.locator("#verdicts .count")
+        expect(count).to_have_text("1 of 1 pair decided in accuracy, anytime-valid at 95%, margin 1 pp")
         card.get_by_role("button", name="Curve").click()
         expect(page.get_by_text("learner 1 \u2212 learner 0").first).to_be_visible()
         runner.step(verdicts=(ended,))
         expect(card.locator(".sentence")).to_have_text(
-            "learner 0 and learner 1: undecided now; "
+            "learner 0 and learner 1: undecided now in accuracy; "
             "learner 1 was known to be better from row 5,100 to row 5,200, no longer so"
         )
         expect(card).to_have_class("card undecided")
-        expect(page.locator("#verdicts .note")).to_have_text("0 of 1 pair decided, on accuracy")
+        expect(count).to_have_text("0 of 1 pair decided in accuracy, anytime-valid at 95%, margin 1 pp")
         expect(page.locator(".matrix .better")).to_have_count(0)
         pictured(page, "verdicts")
+
+
+def test_the_measure_of_verdicts_is_chosen_and_verdicts_on_one_model_are_listed(
+    browser: Browser, tmp_path: Path
+) -> None:
+    learners = ("tree", "bayes", "majority")
+    layout = Layout(learners, ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False, compared=COMPARED)
+    runner = Runner(tmp_path / "live", 50, layout)
+    with served(tmp_path) as address, opened(browser, address) as page, runner.going_on(0.2):
+        drawn(page, 1)
+        runner.step(verdicts=PAIRS, model_verdicts=MODELS)
+        models = page.locator("#verdicts .card:is(.broken, .kept)")
+        expect(models.locator(".sentence")).to_have_text([str(MODELS[0]), str(MODELS[1])])
+        broken, kept = (models.nth(k).locator("svg").evaluate("e => getComputedStyle(e).color") for k in range(2))
+        assert broken != kept
+        expect(page.locator("#verdicts .terms")).to_have_count(2)
+        expect(page.locator("#verdicts")).to_contain_text("It says nothing about other streams of this source.")
+        expect(page.locator(".card .sentence", has_text="in log_loss")).to_have_count(0)
+        page.get_by_role("group", name="Measure of the verdicts").get_by_role("button", name="log_loss").click()
+        count = "1 of 2 pairs decided in log_loss on this stream, anytime-valid at 95%, margin 0.02 nats"
+        expect(page.locator("#verdicts .count").last).to_have_text(count)
+        card = page.locator(".card", has_text="tree is better than bayes in log_loss")
+        expect(card.locator(".estimate span")).to_have_text("tree is ahead by 0.125 nats [+0.05, +0.2]")
+        assert float(card.locator("circle").get_attribute("cx") or 0) > 100  # to the right of zero
+        expect(page.locator(".card .left")).to_have_text("about 12,000 more rows if the difference stays as it is")
+        card.get_by_role("button", name="Curve").click()
+        drawn(page, 2)
+        expect(page.locator("figcaption").last).to_have_text(
+            "bayes \u2212 tree difference of log_loss, nats; less is better"
+        )
+        pictured(page, "measures-of-verdicts")
+
+
+def test_the_tests_of_a_run_without_live_verdicts_are_not_called_verdicts(browser: Browser, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"scheme": Bootstrap(5), "live_test": None}
+    save(evaluate(SEA(n_rows=2_000), [NaiveBayes(), MajorityClass()], **options), tmp_path / "run")
+    with served(tmp_path) as address, opened(browser, address) as page:
+        expect(page.get_by_role("heading", name="Comparisons at the end")).to_be_visible()
+        expect(page.get_by_role("heading", name="verdicts")).to_have_count(0)
 
 
 def test_the_page_survives_a_restart_of_the_server(browser: Browser, tmp_path: Path) -> None:
