@@ -8,7 +8,7 @@ that windows overlap, and of accuracy, kappa and F1.
 The rule, written down before the repetitions were run: level 0.05, and pooled over the streams and schemes at most
 0.060 may be rejected for each forgetting, measure and null, for either question.
 
-``python -m benchmarks readings_calibration`` runs repetitions 1 to 200, or ``READINGS_REPETITIONS``, and writes
+``python -m benchmarks readings_calibration`` runs repetitions 1 to 400, or ``READINGS_REPETITIONS``, and writes
 results/readings_calibration.csv.
 """
 
@@ -30,7 +30,7 @@ from streamgauge.protocols import LearnerSpec
 from streamgauge.significance import two_way_t
 from streamgauge.significance.mean_readings import find_width, leave_readings_out
 
-REPETITIONS = 200
+REPETITIONS = 400
 POOLED_LIMIT = 0.060
 FORGETTINGS = {"Window(width=50)": 10, "Window(width=25)": 25, "Tumbling(width=50)": 50, "Fading(factor=0.98)": 10}
 """The forgettings, and the number of rows between readings."""

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Reading
+from streamgauge.reports import report
 from streamgauge.results import Results
 from streamgauge.significance import (
     POST_HOCS,
@@ -227,3 +228,49 @@ def test_saved_results_are_ranked_on_the_command_line(tmp_path: Path) -> None:
     found = json.loads(done.output)
     assert found["order"][0] == "bayes"
     assert found["pairs"][0]["wins"] == 4
+
+
+def test_the_mean_over_the_stream_is_ranked_as_well_as_the_last_reading() -> None:
+    """A learner that starts badly and ends well is the best after the last row, and the worst on average."""
+
+    def make_run(stream: str, curves: dict[str, list[float]]) -> Results:
+        readings = tuple(
+            Reading(row + 1, learner, 0, "accuracy", "Landmark()", value)
+            for learner, curve in curves.items()
+            for row, value in enumerate(curve)
+        )
+        return Results.from_readings(readings, n_rows=3, description={"stream": {"name": stream}})
+
+    curves = {"late": [0.1, 0.1, 0.9], "steady": [0.7, 0.7, 0.7]}
+    runs = [make_run(stream, curves) for stream in "abc"]
+    last, mean = rank(runs), rank(runs, value="mean")
+    assert (last.order[0], mean.order[0]) == ("late", "steady")
+    assert mean.values[0].tolist() == pytest.approx([1.1 / 3, 0.7])
+    assert "by accuracy after the last row on 3 streams" in str(last)
+    assert "by accuracy as the mean of its readings over the stream on 3 streams" in str(mean)
+    assert "as the mean of its readings over the stream" in report(runs, format="md", value="mean")
+    with pytest.raises(StreamgaugeError, match="there is no value to rank 'median'"):
+        rank(runs, value="median")
+    # A reading that is undefined for one learner counts for none.
+    gaps = [make_run(stream, {**curves, "late": [np.nan, 0.1, 0.9]}) for stream in "abc"]
+    assert rank(gaps, value="mean").values[0].tolist() == pytest.approx([0.5, 0.7])
+    undefined = [make_run(stream, {**curves, "late": [np.nan] * 3}) for stream in "abc"]
+    with pytest.raises(StreamgaugeError, match="accuracy of late on a is undefined in some fold at every reading"):
+        rank(undefined, value="mean")
+
+
+def test_the_command_line_ranks_by_the_mean_over_the_stream(tmp_path: Path) -> None:
+    from click.testing import CliRunner  # noqa: PLC0415
+
+    from streamgauge.cli.main import cli  # noqa: PLC0415
+
+    learners = {"bayes": sg.NaiveBayes(), "no change": sg.NoChange()}
+    runs = [sg.evaluate(sg.SEA(n_rows=500, seed=seed), learners) for seed in range(3)]
+    folders = [str(sg.save(run, tmp_path / str(seed))) for seed, run in enumerate(runs)]
+    printed = CliRunner().invoke(cli, ["rank", *folders, "--value", "mean"], catch_exceptions=False).output
+    assert "2 learners on 3 streams by accuracy as the mean of its readings over the stream" in printed
+    found = json.loads(CliRunner().invoke(cli, ["rank", *folders, "--value", "mean", "--json"]).output)
+    assert found["value"] == "mean"
+    assert found["values"][0][0] == pytest.approx(runs[0].curve("bayes", "accuracy").mean())
+    text = CliRunner().invoke(cli, ["report", *folders, "--format", "md", "--value", "mean"], catch_exceptions=False)
+    assert "as the mean of its readings over the stream" in text.output
