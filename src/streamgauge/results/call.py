@@ -15,6 +15,7 @@ from streamgauge.measures import find_measures
 from streamgauge.names import FAMILIES, make
 from streamgauge.protocols import LiveStreamBase, Measure, Stream
 from streamgauge.significance.live import LiveTest
+from streamgauge.significance.requirements import Requirement
 from streamgauge.streams import File, open_test
 from streamgauge.streams.sampling.hidden_labels import HiddenLabels, find_sample_folder
 
@@ -39,6 +40,7 @@ def describe_call(  # noqa: PLR0913
     detectors: Mapping[str, object],
     live_test: LiveTest | None,
     options: Mapping[str, object],
+    budgets: Sequence[Requirement] = (),
 ) -> dict[str, Any]:
     """Return the arguments of `evaluate` as plain values, the files they read, and what cannot be written as text.
 
@@ -48,6 +50,8 @@ def describe_call(  # noqa: PLR0913
         The objects of the call.
     options
         The options that are plain values.
+    budgets
+        What each learner must keep.
 
     Examples
     --------
@@ -83,6 +87,7 @@ def describe_call(  # noqa: PLR0913
         "measures": [text or name for name, text in texts.items()],
         "detectors": {name: to_text(detector) for name, detector in detectors.items()},
         "live_test": None if live_test is None else to_text(live_test),
+        **({"budgets": list(map(str, budgets))} if budgets else {}),
         **options,
         "folder": str(Path.cwd()),
         "files": [facts.as_dict() for facts in list_files((stream, scheme))],
@@ -258,7 +263,7 @@ def _resolve_paths(thing: Any, folder: Path) -> Any:  # noqa: ANN401
     return replace(thing, **changed) if changed else thing
 
 
-_OPTIONS = frozenset({"score", "score_unlabelled_start", "every", "n_rows", "time_budget", "seed"})
+_OPTIONS = frozenset({"score", "score_unlabelled_start", "every", "n_rows", "time_budget", "seed", "budgets"})
 """The options of `evaluate` that a call holds as they are."""
 
 _DESCRIBED = {"stream", "sample", "learners", "scheme", "labelling", "forgettings", "measures", "detectors"}

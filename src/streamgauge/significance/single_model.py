@@ -58,6 +58,9 @@ MIN_BLOCKS = 10
 BLOCK_DELAYS = 10
 """The fewest rows of a block, as a multiple of the longest delay of a label."""
 
+LUCK_OF_VARIANCE = 0.05
+"""At which level intervals are wider for a variance that is estimated; it is estimated once for all starts."""
+
 LEAST_UNITS = 2
 """With late labels, the rows since a start are at least this number of blocks."""
 
@@ -248,7 +251,7 @@ def share_alpha(starts: ArrayLike) -> Column:
     return np.where(rows == 0, 0.5, 0.5 / ((n_doubled + 1) * (n_doubled + 2) * n_born))
 
 
-def widen(n_rows: float, variance: float, n_blocks: int, *, first_row: float, alpha: float) -> float:
+def widen(n_rows: float, variance: "RowVariance", *, first_row: float, alpha: float) -> float:
     """Return the time-uniform radius of a sum of rows, from their variance between blocks; asymptotic.
 
     Parameters
@@ -256,26 +259,73 @@ def widen(n_rows: float, variance: float, n_blocks: int, *, first_row: float, al
     n_rows
         The number of rows.
     variance
-        The variance of a row that explains that of the means of blocks.
-    n_blocks
-        The number of blocks.
+        The variance of a row.
     first_row, alpha
         As for `boundary_factor`.
 
     Examples
     --------
-    >>> round(widen(10_000, 0.05, 20, first_row=1000, alpha=0.05), 1)
+    >>> round(widen(10_000, RowVariance(0.05, 19), first_row=1000, alpha=0.05), 1)
     82.2
     """
-    factor = boundary_factor(n_rows, first_row, alpha=alpha)
-    return math.sqrt(n_rows * variance) * _correct_for_few_blocks(n_blocks, alpha) * factor
+    return math.sqrt(n_rows * variance.value) * variance.correction * boundary_factor(n_rows, first_row, alpha=alpha)
+
+
+@dataclass(frozen=True)
+class RowVariance:
+    """The variance of a row that explains that of the means of blocks, by their successive differences.
+
+    Parameters
+    ----------
+    value
+        The variance.
+    n_differences
+        The number of differences.
+
+    Examples
+    --------
+    >>> RowVariance.estimate(np.array([0.0, 10.0, 30.0, 40.0]), np.array([0.0, 100.0, 200.0, 300.0]))
+    RowVariance(value=0.5, n_differences=2)
+    """
+
+    value: float
+    n_differences: int
+
+    @classmethod
+    def estimate(cls, totals: Column, n_rows: Column, without: int | None = None) -> "RowVariance":
+        """Estimate it from the sums of values, and how many there are, up to the ends of blocks, starting with 0.
+
+        `without` is an end around which differences are left out, since a change there is no variance.
+        """
+        sums, sizes = np.diff(totals), np.diff(n_rows)
+        used = (sizes[1:] > 0.0) & (sizes[:-1] > 0.0)
+        if without is not None:
+            used[max(without - 2, 0) : without + 1] = False
+        means = np.divide(sums, sizes, out=np.zeros(len(sums)), where=sizes > 0.0)
+        n = int(np.count_nonzero(used))
+        value = float((np.diff(means)[used] ** 2).mean() * sizes[sizes > 0.0].mean() / 2) if n else 0.0
+        return cls(value, n)
+
+    def at_least(self, value: float) -> "RowVariance":
+        """Return the variance, or a value that it has at least."""
+        return RowVariance(max(self.value, value), self.n_differences)
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom."""
+        return 2 * self.n_differences**2 / max(3 * self.n_differences - 1, 1)
+
+    @property
+    def correction(self) -> float:
+        """By how much intervals are wider since the variance is estimated: the ratio of t and normal quantiles."""
+        return _compare_quantiles(self.freedom)
 
 
 @cache
-def _correct_for_few_blocks(n_blocks: int, alpha: float) -> float:
+def _compare_quantiles(freedom: float) -> float:
     from scipy.special import ndtri, stdtrit  # noqa: PLC0415
 
-    return float(stdtrit(_find_freedom(n_blocks), alpha / 2) / ndtri(alpha / 2))
+    return float(stdtrit(freedom, LUCK_OF_VARIANCE / 2) / ndtri(LUCK_OF_VARIANCE / 2))
 
 
 class Boundaries(Protocol):
@@ -293,27 +343,45 @@ class Boundaries(Protocol):
 
 
 @dataclass(frozen=True)
-class _Reference:
-    """A reference period of one learner: its end, the rows until then by kind, its value, and the interval of it."""
-
-    row: int
-    n_rows: float
-    counts: tuple[float, ...]
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class _Course:
-    """What was counted until each end of a block, the first of which is row 0, and last until now.
-
-    `ends` int64 [n], `counts` by kind [n + 1, kinds] and `n_rows` [n + 1].
-    """
+    """What was counted until some rows, `ends` int64 [n]: `counts` by kind [n, kinds] and `n_rows` [n]."""
 
     ends: NDArray[np.int64]
     counts: Column
     n_rows: Column
+
+
+@dataclass(frozen=True)
+class _Reference:
+    """A reference period of one learner: what was counted until the ends of its blocks, and the exact interval."""
+
+    course: _Course
+    low: float
+    high: float
+
+    @property
+    def row(self) -> int:
+        """The row at which it ends."""
+        return int(self.course.ends[-1])
+
+    @property
+    def counts(self) -> Column:
+        """The rows by kind."""
+        last: Column = self.course.counts[-1]
+        return last
+
+    @property
+    def n_rows(self) -> float:
+        """The number of rows."""
+        return float(self.course.n_rows[-1])
+
+    def find_interval(self, form: RatioForm, alpha: float, unit: int | None) -> tuple[float, float]:
+        """Return the interval, with a unit by the variance between blocks of at least as many rows."""
+        value = form.divide(self.counts)
+        if unit is None or math.isnan(value):
+            return self.low, self.high
+        reach = _reach_of_blocks(form, value, self.course, alpha, unit)
+        return min(self.low, value - reach), max(self.high, value + reach)
 
 
 @dataclass(frozen=True)
@@ -494,28 +562,14 @@ class ModelWatch:
                     continue
                 if n_rows[index, -1] >= requirement.reference:
                     counts = self._count(form.count, self._early)[index]
-                    is_exact = bool(self._is_exact(self._early, n_rows)[index])
-                    self._references[name, q] = self._measure_reference(
-                        requirement, form, counts, n_rows[index], is_exact=is_exact
-                    )
+                    course = _Course(np.array(self._early_rows, dtype=np.int64), counts, n_rows[index])
+                    alpha, ends = self._claim_alpha / 2, find_range(requirement.measure)
+                    ends = invert_bernstein(form, counts[-1], alpha, ends)
+                    self._references[name, q] = _Reference(course, *ends)
                 else:
                     waiting = waiting or not np.isnan(n_rows[index, -1])
         if not waiting:
             self._awaits_references, self._early_rows, self._early = False, [], self._early[:, :0]
-
-    def _measure_reference(
-        self, requirement: BoundRequirement, form: RatioForm, counts: Column, n_rows: Column, *, is_exact: bool
-    ) -> _Reference:
-        """Return the reference period whose blocks end at some rows, from the counts until each."""
-        value = form.divide(counts[-1])
-        low, high = find_range(requirement.measure)
-        if not math.isnan(value):
-            alpha = self._claim_alpha / 2
-            low, high = invert_bernstein(form, counts[-1], alpha, (low, high))
-            if not is_exact:
-                reach = _reach_of_blocks(form, value, counts, n_rows, alpha)
-                low, high = min(low, value - reach), max(high, value + reach)
-        return _Reference(self._early_rows[-1], float(n_rows[-1]), tuple(counts[-1].tolist()), value, low, high)
 
     def look(
         self,
@@ -565,7 +619,7 @@ class ModelWatch:
                 else:
                     known = self._references.get((name, q))
                     reference = known if known is not None and known.row <= row else None
-                    course = _Course(ends, counts[index], n_rows[index])
+                    course = _Course(np.append(ends, row), counts[index], n_rows[index])
                     finding = self._judge(requirement, form, reference, course, None if is_exact[index] else unit)
                 self._note_finding((name, q), finding, row)
 
@@ -585,15 +639,16 @@ class ModelWatch:
         course: _Course,
         unit: int | None,
     ) -> _Finding:
-        """Judge a ratio of sums; `unit` is the least length of blocks whose variance counts, None for exact sequences."""
-        alpha, starts, before, n_before = self._claim_alpha, course.ends, course.counts[:-1], course.n_rows[:-1]
+        """Judge a ratio of sums; `unit` is the least length of blocks whose variance counts, None if it is exact."""
+        alpha, starts, before, n_before = self._claim_alpha, course.ends[:-1], course.counts[:-1], course.n_rows[:-1]
         if requirement.limit is not None:
             case = _Case(requirement, form, requirement.limit, requirement.limit, requirement.limit, self._note)
         elif reference is None:
             why = f"the first {requirement.reference:,} scored rows are the reference"
             return _Finding("undecided", math.nan, value=form.divide(course.counts[-1]), note=why)
         else:
-            case = _set_limits(requirement, form, reference, self._note)
+            ends = reference.find_interval(form, alpha / 2, unit)
+            case = _set_limits(requirement, form, reference, ends, self._note)
             later = starts > reference.row
             starts = np.append(reference.row, starts[later])
             before = np.concatenate([[reference.counts], before[later]])
@@ -612,9 +667,8 @@ class ModelWatch:
         form, score = case.form, case.score
         chosen = evidence.select((evidence.starts % unit == 0) | (evidence.starts == evidence.starts[0]))
         totals = chosen.counts @ score
-        variance, n_blocks = estimate_variance(totals[0] - totals, chosen.n_rows[0] - chosen.n_rows)
-        if n_blocks < MIN_BLOCKS:
-            why = f"it needs {MIN_BLOCKS} blocks of {unit:,} rows, there are {n_blocks}"
+        if len(totals) <= MIN_BLOCKS:
+            why = f"it needs {MIN_BLOCKS} blocks of {unit:,} rows, there are {len(totals) - 1}"
             return case.find_nothing(chosen, BLOCKS, why)
         squares, weights = chosen.counts @ score**2, chosen.counts @ form.whole
         radii = np.full(len(chosen.starts), np.inf)
@@ -625,10 +679,10 @@ class ModelWatch:
             if form.is_share:
                 least = max(least, weights[index] / n_rows * case.worst * (1.0 - case.worst))
             born = find_block_length(int(chosen.starts[index]))
+            variance = RowVariance.estimate(totals[0] - totals, chosen.n_rows[0] - chosen.n_rows, index or None)
             radii[index] = widen(
                 n_rows,
-                max(variance, least),
-                n_blocks,
+                variance.at_least(least),
                 first_row=LEAST_UNITS * max(born, self._least_unit),
                 alpha=float(chosen.alphas[index]),
             )
@@ -708,12 +762,15 @@ class ModelWatch:
             "requirements": [requirement.text for requirement in self.requirements],
             "states": [[*claim, outcome, row, _list_values(earlier)] for claim, (outcome, row, earlier) in states],
             "findings": [[*claim, *_list_values(finding)] for claim, finding in self._findings.items()],
-            "references": [[*claim, *_list_values(reference)] for claim, reference in self._references.items()],
+            "references": [[*claim, known.low, known.high] for claim, known in self._references.items()],
             "first_rows": [[*claim, row] for claim, row in self._first_rows.items()],
             "awaits_references": self._awaits_references,
             "early_rows": self._early_rows,
         }
-        return pack_columns("model watch", facts, {"early": self._early})
+        columns = {"early": self._early}
+        for index, reference in enumerate(self._references.values()):
+            columns |= {f"{field.name} {index}": getattr(reference.course, field.name) for field in fields(_Course)}
+        return pack_columns("model watch", facts, columns)
 
     def load(self, state: bytes) -> None:
         """Restore the saved state of a watch over the same learners and requirements."""
@@ -731,8 +788,8 @@ class ModelWatch:
                 for name, q, *values in facts["findings"]
             }
             self._references = {
-                (name, q): _Reference(row, n_rows, tuple(counts), *rest)
-                for name, q, row, n_rows, counts, *rest in facts["references"]
+                (name, q): _Reference(_Course(*(columns[f"{field.name} {i}"] for field in fields(_Course))), *ends)
+                for i, (name, q, *ends) in enumerate(facts["references"])
             }
             self._first_rows = {(name, q): row for name, q, row in facts["first_rows"]}
             self._awaits_references, self._early_rows = facts["awaits_references"], facts["early_rows"]
@@ -789,38 +846,21 @@ def _clip(low: float, high: float, measure: Measure) -> tuple[float, float]:
     return float(max(low, least)), float(min(high, most))
 
 
-def estimate_variance(totals: Column, n_rows: Column) -> tuple[float, int]:
-    """Return the variance of a row that explains that of the means of blocks, by successive differences.
-
-    Parameters
-    ----------
-    totals, n_rows
-        The sums of the values, and how many there are, up to the ends of the blocks, starting with 0.
-
-    Examples
-    --------
-    >>> estimate_variance(np.array([0.0, 10.0, 30.0, 40.0]), np.array([0.0, 100.0, 200.0, 300.0]))
-    (0.5, 3)
-    """
-    sums, sizes = np.diff(totals), np.diff(n_rows)
-    means = sums[sizes > 0.0] / sizes[sizes > 0.0]
-    n_blocks = len(means)
-    if n_blocks < 2:
-        return 0.0, n_blocks
-    return float(sizes[sizes > 0.0].mean() * (np.diff(means) ** 2).sum() / (2 * (n_blocks - 1))), n_blocks
-
-
-def _reach_of_blocks(form: RatioForm, value: float, counts: Column, n_rows: Column, alpha: float) -> float:
+def _reach_of_blocks(form: RatioForm, value: float, course: _Course, alpha: float, unit: int) -> float:
     """Return the half-width of the interval of a ratio at one moment, by the variance between blocks."""
     from scipy.special import stdtrit  # noqa: PLC0415
 
-    score = form.score(value, 1.0)
-    variance, n_blocks = estimate_variance(np.append(0.0, counts @ score), np.append(0.0, n_rows))
-    if n_blocks < MIN_BLOCKS:
+    score, chosen = form.score(value, 1.0), [0]
+    for index, row in enumerate(course.ends.tolist()):
+        if row - (course.ends[chosen[-1] - 1] if chosen[-1] else 0) >= unit:
+            chosen.append(index + 1)
+    totals, n_rows = np.append(0.0, course.counts @ score), np.append(0.0, course.n_rows)
+    if len(chosen) <= MIN_BLOCKS:
         return math.inf
-    variance = max(variance, float(counts[-1] @ score**2) / float(n_rows[-1]))
-    error = math.sqrt(variance * float(n_rows[-1])) / float(counts[-1] @ form.whole)
-    return -float(stdtrit(_find_freedom(n_blocks), alpha / 2)) * error
+    variance = RowVariance.estimate(totals[chosen], n_rows[chosen])
+    variance = variance.at_least(float(course.counts[-1] @ score**2) / n_rows[-1])
+    error = math.sqrt(variance.value * n_rows[-1]) / float(course.counts[-1] @ form.whole)
+    return -float(stdtrit(variance.freedom, alpha / 2)) * error
 
 
 def invert_bernstein(form: RatioForm, counts: Column, alpha: float, ends: tuple[float, float]) -> tuple[float, float]:
@@ -845,6 +885,8 @@ def invert_bernstein(form: RatioForm, counts: Column, alpha: float, ends: tuple[
     [0.0265, 0.0818]
     """
     value, threshold = form.divide(counts), math.log(2.0 / alpha)
+    if math.isnan(value):
+        return ends
 
     def rejects(limit: float, sign: float) -> bool:
         score = form.score(limit, sign)
@@ -868,29 +910,21 @@ def invert_bernstein(form: RatioForm, counts: Column, alpha: float, ends: tuple[
     return bounds[0], bounds[1]
 
 
-def _set_limits(requirement: BoundRequirement, form: RatioForm, reference: _Reference, note: str) -> _Case:
-    """Return the limits that a reference period sets: its interval, and the margin."""
-    shift = requirement.sign * requirement.margin
-    best, worst = sorted((reference.low, reference.high), reverse=requirement.sign < 0.0)
-    note = _join(_describe_reference(reference, requirement), note)
-    return _Case(requirement, form, reference.value + shift, worst + shift, best + shift, note)
-
-
-def _describe_reference(reference: _Reference, requirement: BoundRequirement) -> str:
-    unit = requirement.unit
-    value, low, high = (format_value(each, unit) for each in (reference.value, reference.low, reference.high))
-    suffix = "%" if unit == RATE else ""
-    return f"in the first {reference.n_rows:,.0f} rows it was {value}{suffix} [{low}, {high}]"
+def _set_limits(
+    requirement: BoundRequirement, form: RatioForm, reference: _Reference, ends: tuple[float, float], note: str
+) -> _Case:
+    """Return the limits that a reference period sets: the ends of its interval, and the margin."""
+    shift, value = requirement.sign * requirement.margin, form.divide(reference.counts)
+    best, worst = sorted(ends, reverse=requirement.sign < 0.0)
+    texts = [format_value(each, requirement.unit) for each in (value, *ends)]
+    text = f"in the first {reference.n_rows:,.0f} rows it was {texts[0]}{'%' if requirement.unit == RATE else ''}"
+    text += f" [{texts[1]}, {texts[2]}]" if math.isfinite(worst) else ""
+    return _Case(requirement, form, value + shift, worst + shift, best + shift, _join(text, note))
 
 
 def _join(*notes: str) -> str:
     return "; ".join(note for note in notes if note)
 
 
-def _find_freedom(n_blocks: int) -> float:
-    """Return the degrees of freedom of a variance by successive differences."""
-    return 2 * (n_blocks - 1) ** 2 / (3 * n_blocks - 4)
-
-
-def _list_values(record: EarlierVerdict | _Finding | _Reference | None) -> list[Any]:
+def _list_values(record: EarlierVerdict | _Finding | None) -> list[Any]:
     return [] if record is None else [getattr(record, field.name) for field in fields(record)]
