@@ -8,7 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from streamgauge.errors import StreamgaugeError, nearest, require_at_least
-from streamgauge.measures import Cost, MinMaxAccuracy, OverTallies, Utility, default_margin, describe_measure
+from streamgauge.measures import (
+    Chernoff,
+    Cost,
+    Hoeffding,
+    MinMaxAccuracy,
+    OverTallies,
+    Utility,
+    default_margin,
+    describe_measure,
+)
 from streamgauge.measures import measure as find_measure
 from streamgauge.measures.functions import format_option
 from streamgauge.protocols import Measure
@@ -178,6 +187,12 @@ recall[CLASS]>0.5, error<reference(5000)+0.01, beats majority, beats no change
         greater = measure.greater_is_better
         if isinstance(measure, OverTallies) and measure.describes:
             raise _refuse(str(self), f"no value of {measure.name} is better than another, so none can be required")
+        if isinstance(measure, Hoeffding | Chernoff):
+            raise _refuse(str(self), f"{measure.name} is the width of an interval: require the error itself")
+        if describe_measure(measure)["unit"] in ("rows", "product of counts"):
+            raise _refuse(
+                str(self), f"{measure.name} grows with the number of rows: require a rate, such as the recall"
+            )
         if self.reference is not None:
             return
         if (self.above is not None) != greater:
@@ -274,15 +289,18 @@ def find_range(measure: Measure) -> tuple[float, float]:
         return -math.inf, math.inf
     if isinstance(measure, MinMaxAccuracy):
         return -measure.low / (measure.high - measure.low), (1.0 - measure.low) / (measure.high - measure.low)
-    name = measure.name
-    if name in ("mcc", "informedness"):
-        return -1.0, 1.0
-    if name.startswith("kappa"):
-        return -math.inf, 1.0
-    if name == "log_loss":
-        return 0.0, -math.log(np.finfo(np.float64).eps)
+    if measure.name in _RANGES:
+        return _RANGES[measure.name]
     is_rate = isinstance(measure, OverTallies) and describe_measure(measure)["unit"] == "rate"
     return (0.0, 1.0) if is_rate else (-math.inf, math.inf)
+
+
+_RANGES = {
+    **dict.fromkeys(("mcc", "informedness"), (-1.0, 1.0)),
+    **dict.fromkeys(("kappa", "kappa_m", "kappa_m_all", "kappa_temporal"), (-math.inf, 1.0)),
+    "log_loss": (0.0, -math.log(np.finfo(np.float64).eps)),
+}
+"""The ranges of rates that can be below 0, and of unbounded losses, which are clipped."""
 
 
 def _find_comparisons(text: str) -> list[int]:

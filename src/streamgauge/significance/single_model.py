@@ -266,7 +266,7 @@ def widen(n_rows: float, variance: "RowVariance", *, first_row: float, alpha: fl
     Examples
     --------
     >>> round(widen(10_000, RowVariance(0.05, 19), first_row=1000, alpha=0.05), 1)
-    82.2
+    78.5
     """
     return math.sqrt(n_rows * variance.value) * variance.correction * boundary_factor(n_rows, first_row, alpha=alpha)
 
@@ -284,8 +284,8 @@ class RowVariance:
 
     Examples
     --------
-    >>> RowVariance.estimate(np.array([0.0, 10.0, 30.0, 40.0]), np.array([0.0, 100.0, 200.0, 300.0]))
-    RowVariance(value=0.5, n_differences=2)
+    >>> RowVariance.estimate(np.array([0.0, 16.0, 48.0, 64.0]), np.array([0.0, 64.0, 128.0, 192.0]))
+    RowVariance(value=2.0, n_differences=2)
     """
 
     value: float
@@ -882,7 +882,7 @@ def invert_bernstein(form: RatioForm, counts: Column, alpha: float, ends: tuple[
     >>> from streamgauge.measures import error
     >>> form = find_form(error, BlockLayout(2, ()))
     >>> [round(end, 4) for end in invert_bernstein(form, np.array([950.0, 50.0]), 0.05, (0.0, 1.0))]
-    [0.0265, 0.0818]
+    [0.0208, 0.0791]
     """
     value, threshold = form.divide(counts), math.log(2.0 / alpha)
     if math.isnan(value):

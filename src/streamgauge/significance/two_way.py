@@ -361,11 +361,11 @@ def check_testable(measure: Measure, layout: BlockLayout) -> None:
     """
     statistics = set(list_statistics([measure]))
     if "calibration" in statistics:
-        msg = f"{measure.name} is not a smooth function of its counts, so its difference cannot be tested"
+        msg = f"{measure.name} is not a smooth function of its counts, so it cannot be tested"
         raise StreamgaugeError(msg)
     if "rows" in statistics:
         msg = (
-            f"{measure.name} is computed from single rows, so its difference cannot be tested: use one of our measures"
+            f"{measure.name} is computed from single rows, so it cannot be tested: use one of our measures"
         )
         raise StreamgaugeError(msg)
     if "ranks" in statistics and not layout.has_votes:
