@@ -1,29 +1,50 @@
-"""Calibration of live verdicts and of tests over folds or rows alone, in the accuracy; see docs/calibration.md.
+"""Calibration of live verdicts in any measure: how often one claims a difference that does not exist, and how soon.
 
-Every repetition evaluates the learners below with new seeds on 1,000 rows of a new stream (or part of electricity), so
-that the live verdict, checked after every row, is checked 1,000 times. The cases:
+Every repetition evaluates the learners below, with new seeds, on new rows of each of five streams, with ten folds of
+each of three schemes and with one fold, and looks at the tallies 100 times, at rows that grow geometrically. The live
+verdicts are those of `streamgauge.significance.PairWatch`, from the tallies that a run keeps, with a margin of 0, which
+is the hardest case: a wider one needs more evidence for a claim. A claim at any look counts, whether or not it held to
+the end. The nulls:
 
-- seeds: two random forests of one algorithm, with separate seeds in each fold: no difference.
-- one seed: the same, but each of the two has one seed for all of its folds, as if folds copied one learner.
-- mirrored: two algorithms of equal true accuracy on any stream: a coin per row decides which of two learners predicts
-  for the first; the other predicts for the second. Without randomness the learners are naive Bayes and a Hoeffding
-  tree, with randomness naive Bayes and the forest. The folds share the coins, as they share the rows.
-- noise: a forest against itself behind a noise filter that redraws the class with probability 0.05 or 0.10, with the
-  same seeds (common random numbers) and with other seeds, the latter also for 20 and 30 folds.
+- seeds: two baggings of three trees, alike but for their seeds in each fold; not with one fold, where two seeds are two
+  different models.
+- mirrored: for each row a coin decides whether naive Bayes or a tree predicts for the first; the other predicts for the
+  second. The folds share the coins, as they share the rows.
+- mirrored noise: the same with a bagging and itself behind a filter that changes 0.05 of the predictions. The two
+  differ evenly from the first row on, in every fold on other rows.
 
-Repetitions are appended to results/live_calibration.csv as they end, so that ``python -m benchmarks live_calibration``
-can be stopped at any time and resumes there. At the end it writes the tables to the page, and by stream to
-results/live_calibration.md. With ``CALIBRATION_REPETITIONS=0`` it only writes the tables; with
-``CALIBRATION_PART=2/3`` it runs the second third of the missing repetitions, to run several processes at once.
+Once labels come with their rows, of which there are 10,000, or 20,000 with 2 % positives. Once they come 500 rows late,
+so that a block has at least 5,000 rows and the first look with a verdict is at about 160,000 rows: there are 250,000,
+looks begin at half of them, and the baggings have one naive Bayes, which is fast.
+
+The rule, written down before the repetitions were run: 1,000 repetitions of each stream, scheme and null with labels
+at once and 200 with late labels, level 0.05, one pair. Pooled over the streams at most 0.055 may be claimed for each
+measure, null, scheme and delay, and no single cell (one stream) above 0.064. A cell above is run once more with fresh
+seeds, 4,000 or as many as there is time for, and counts by that run alone. Areas take two thirds of the time and are
+measured in every third repetition. Repetitions in which a measure has no interval at the last look, since a class has
+too few rows or the measure is undefined, and no claim before, count in no rate; their share is shown. A measure that
+fails is not offered for live verdicts.
+
+Power is that of a bagging against itself behind a noise filter, with the same seeds and ten folds, and with one fold:
+the row of the live verdict, divided by the row from which on the two-way t of the same rows has p <= 0.05 at all looks
+at which a live verdict is possible.
+The median of the ratio may be at most 3 for each measure and noise. Repetitions count in which the two-way t is
+significant from the first third of the rows on, so that a ratio of 3 can be seen.
+
+``python -m benchmarks live_calibration`` appends finished repetitions to ``.cache/live_calibration.csv``, so that it
+can be stopped and resumes there; ``CALIBRATION_PART=1/2`` runs the first half, to run several processes at once,
+``CALIBRATION_REPETITIONS=100`` the first hundred, and ``CALIBRATION_REPETITIONS=0`` only writes the tables: the rates
+of all cells to results/live_calibration.csv, and the page docs/calibration.md. `check_looks` compares the intervals
+with those of runs.
 """
 
 import csv
 import math
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 
@@ -31,273 +52,535 @@ import numpy as np
 from numpy.typing import NDArray
 
 import streamgauge as sg
+from benchmarks.calibration import PLAIN, ROOT, SYMMETRIC
 from streamgauge import randomness
-from streamgauge.errors import StreamgaugeError
-from streamgauge.learners import AdaptiveRandomForest, NoiseFilter
-from streamgauge.protocols import CellBatch, Learner, LearnerSpec, Scheme, Stream
-from streamgauge.records import PairSums, Schema, Verdict
-from streamgauge.results import Results
-from streamgauge.significance import LiveTest, PairWatch, mcnemar, sign_flip, wilcoxon
-from streamgauge.streams import LED, in_memory, load
+from streamgauge._engine.blocks import BlockHistory, BlockState
+from streamgauge.labelling import AllLabels, Delayed
+from streamgauge.learners import NoiseFilter, OzaBag
+from streamgauge.measures import list_statistics
+from streamgauge.measures import measure as find_measure
+from streamgauge.protocols import CellBatch, LearnerSpec, Measure, Scheme, Stream
+from streamgauge.records import BlockLayout, BlockTallies, Schema, Trace, Verdict
+from streamgauge.records.blocks import BASELINES, VoteBins, align_bins, list_boundaries
+from streamgauge.significance import LiveTest, PairWatch, two_way_t
+from streamgauge.significance.live import LiveBlocks, analyse_blocks
+from streamgauge.significance.two_way import measure_without_blocks
+from streamgauge.streams import ArrayStream, in_memory
 
-N_ROWS = 1000
 K = 10
-REPETITIONS = 200
-MANY_FOLDS = (20, 30)
-REPETITIONS_WITH_MANY_FOLDS = 100
 ALPHA = 0.05
-RESULTS = Path(__file__).parent / "results" / "live_calibration.csv"
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "calibration.md"
-MARK = "<!-- tables -->"
-TABLES = RESULTS.with_suffix(".md")
-N_ELECTRICITY = 45_312
+N_LOOKS = 100
+FIRST_LOOK = 200
+REPETITIONS, LATE_REPETITIONS, FRESH_REPETITIONS = 1000, 200, 4000
+POWER_REPETITIONS = 20
+POOLED_LIMIT, CELL_LIMIT, RATIO_LIMIT = 0.055, 0.064, 3.0
+REPETITIONS_FILE = ROOT / ".cache" / "live_calibration.csv"
+RATES_FILE = Path(__file__).parent / "results" / "live_calibration.csv"
+PAGE = ROOT / "docs" / "calibration.md"
+MARKS = ("<!-- live rates -->", "<!-- end of live rates -->")
 
-LIVE = LiveTest(alpha=ALPHA, rope=0.0, horizon=N_ROWS, shared=False)
-"""A rope of 0 is the hardest case: a wider one needs more evidence for a claim."""
-
-SCHEMES: dict[str, Callable[[int], Scheme]] = {
-    "bootstrap": sg.Bootstrap,
-    "cross-validation": sg.CrossValidation,
-    "split": sg.Split,
+ONE_FOLD = "one fold"
+SCHEMES: dict[str, Callable[[], Scheme]] = {
+    "bootstrap": lambda: sg.Bootstrap(K),
+    "cross-validation": lambda: sg.CrossValidation(K),
+    "split": lambda: sg.Split(K),
+    ONE_FOLD: sg.Prequential,
 }
-STREAMS = ("RBF", "SEA", "hyperplane", "LED", "electricity")
-TESTS = ("wilcoxon", "sign_flip", "mcnemar")
-COLUMNS = ("stream", "scheme", "folds", "repetition", "claim", "difference", *TESTS, "live", "live_row")
+DELAYS = {"at once": 0, "500 rows late": 500}
+LABELLINGS = {"at once": AllLabels(), "500 rows late": Delayed(500)}
+N_ROWS = {"at once": 10_000, "500 rows late": 250_000}
+TWO_PERCENT = "2 % positives"
+STREAMS = (*PLAIN, "10 % positives", TWO_PERCENT)
 
-CLAIMS = {
-    "seeds": ("a", "b"),
-    "one seed": ("one a", "one b"),
-    "noise 0.05, same seeds": ("a", "a 0.05"),
-    "noise 0.10, same seeds": ("a", "a 0.1"),
-    "noise 0.05, other seeds": ("b", "a 0.05"),
-    "noise 0.10, other seeds": ("b", "a 0.1"),
-}
-MIRRORED = {"mirrored, without randomness": ("bayes", "tree"), "mirrored, with randomness": ("bayes", "a")}
-NULLS = ("seeds", *MIRRORED)
-NOISES = tuple(claim for claim in CLAIMS if claim.startswith("noise"))
+CLASSES = ("0", "1")
+NAMES = ("accuracy", "f1[1]", "kappa", "kappa_m", "g_mean", "mcc", "brier", "log_loss", "roc_auc[1]", "pr_auc[1]")
+BY_BLOCKS = "accuracy, by blocks"
+"""The accuracy in one fold without the exact sequence."""
+
+MEASURES: tuple[Measure, ...] = tuple(
+    find_measure(name).bind(Schema((), CLASSES)) if "[" in name else find_measure(name)  # type: ignore[attr-defined]
+    for name in NAMES
+)
+N_AREAS = 2
+"""The last of them need votes in bins."""
+
+AREAS_IN = 3
+"""They are measured in every third repetition."""
+
+COLUMNS_OF_MEASURES = (*NAMES, BY_BLOCKS)
+LIVE = LiveTest(alpha=ALPHA, rope=0.0, shared=False)
+
+SEEDS, MIRRORED, MIRRORED_NOISE = NULLS = ("seeds", "mirrored", "mirrored noise")
+NOISES = (0.05, 0.02)
+POWERS = tuple(f"noise {noise:g}" for noise in NOISES)
+COLUMNS = (
+    *("stream", "scheme", "labels", "case", "repetition"),
+    *(f"{name}{what}" for name in COLUMNS_OF_MEASURES for what in ("", " at the end")),
+)
+
+UNMEASURED = "-"
+"""What the file of repetitions has where a measure was not measured."""
 
 Row = dict[str, object]
-Job = tuple[str, str, int, int]
+Job = tuple[str, str, str, int]
+"""The stream, the scheme, when labels come, and the number of the repetition."""
 
 
-@dataclass(frozen=True)
-class OneSeed:
-    """A learner with the same seed in every fold."""
+def count_rows(stream: str, labels: str) -> int:
+    """Return the number of rows of a stream."""
+    return N_ROWS[labels] * (2 if stream == TWO_PERCENT and labels == "at once" else 1)
 
-    learner: LearnerSpec
-    seed: int
-    seedless: bool = False
 
-    def build(self, schema: Schema, seed: int) -> Learner:
-        """Build the learner, ignoring the seed of the fold."""
-        del seed
-        return self.learner.build(schema, self.seed)
+def open_stream(name: str, labels: str, repetition: int) -> Stream:
+    """Return the rows of a repetition."""
+    n_rows = count_rows(name, labels)
+    if name in PLAIN:
+        return in_memory(PLAIN[name](repetition), n_rows)
+    return ArrayStream(*replace(SYMMETRIC[name], n_rows=n_rows).draw(repetition))
+
+
+def build_learners(labels: str, scheme: str, repetition: int) -> dict[str, LearnerSpec]:
+    """Return the learners; a noise filter with probability 0 only changes how seeds are derived."""
+    tree = sg.HoeffdingTree(grace_period=50)
+    bag = OzaBag(tree, 3) if labels == "at once" else OzaBag(sg.NaiveBayes(), 1)
+    learners: dict[str, LearnerSpec] = {"bayes": sg.NaiveBayes(), "tree": tree, "a": NoiseFilter(bag, 0.0, seed=1)}
+    if scheme != ONE_FOLD:
+        learners["b"] = NoiseFilter(bag, 0.0, seed=2)
+    tells_power = labels == "at once" and repetition <= POWER_REPETITIONS and scheme in ("bootstrap", ONE_FOLD)
+    noises = NOISES if tells_power else NOISES[:1]
+    return learners | {f"noise {noise:g}": NoiseFilter(bag, noise, seed=1) for noise in noises}
 
 
 @dataclass
-class Hits:
-    """A recorder of correct predictions of some learners: by learner and fold, in batches."""
+class Traces:
+    """A recorder of the predictions of each learner in each fold."""
 
-    learners: frozenset[str]
-    batches: dict[tuple[str, int], list[NDArray[np.bool_]]] = field(default_factory=dict)
-    needs_votes: bool = False
+    batches: dict[tuple[str, int], list[Trace]] = field(default_factory=lambda: defaultdict(list))
+    needs_votes: bool = True
 
     @contextmanager
     def open(self, *_: object) -> Iterator[Callable[[CellBatch], None]]:
         """Open it for a run."""
-        yield self._record
+        yield lambda batch: self.batches[batch.learner, batch.fold].append(batch.trace)
 
-    def _record(self, batch: CellBatch) -> None:
-        if batch.learner in self.learners:
-            self.batches.setdefault((batch.learner, batch.fold), []).append(batch.trace.correct)
-
-    def collect(self, learner: str) -> NDArray[np.bool_]:
-        """Return the hits of a learner, bool [folds, n]."""
+    def collect(self, learner: str) -> list[Trace]:
+        """Return the predictions of a learner by fold, in the order in which labels arrive."""
         folds = sorted(fold for name, fold in self.batches if name == learner)
-        return np.stack([np.concatenate(self.batches[learner, fold]) for fold in folds])
+        return [join_traces(self.batches[learner, fold]) for fold in folds]
 
 
-def open_stream(name: str, repetition: int) -> Stream:
-    """Return the rows of a repetition."""
-    seed = repetition + 1
-    if name == "electricity":
-        start = int(randomness.below(seed, "part", 0, 0, 1, N_ELECTRICITY - N_ROWS)[0])
-        return in_memory(load_electricity(), N_ROWS, start)
-    source = {
-        "RBF": sg.RandomRBF(seed=seed),
-        "SEA": sg.SEA(drift_every=N_ROWS // 4, noise=0.1, seed=seed),
-        "hyperplane": sg.Hyperplane(n_drifting=5, magnitude=0.001, seed=seed),
-        "LED": LED(seed=seed),
-    }[name]
-    return in_memory(source, N_ROWS)
+def join_traces(parts: Sequence[Trace]) -> Trace:
+    """Join the predictions of consecutive batches."""
+    names = ("row", "y_true", "y_pred", "majority_hit", "no_change_hit", "votes")
+    return Trace(**{name: np.concatenate([getattr(part, name) for part in parts if len(part)]) for name in names})
 
 
-def build_learners(repetition: int) -> dict[str, LearnerSpec]:
-    """Return the learners; a noise filter with probability 0 only changes how seeds are derived."""
-    forest = AdaptiveRandomForest(3)
-    return {
-        "a": NoiseFilter(forest, 0.0, seed=1),
-        "b": NoiseFilter(forest, 0.0, seed=2),
-        "a 0.05": NoiseFilter(forest, 0.05, seed=1, redraw=True),
-        "a 0.1": NoiseFilter(forest, 0.10, seed=1, redraw=True),
-        "one a": OneSeed(forest, 2 * repetition + 1),
-        "one b": OneSeed(forest, 2 * repetition + 2),
-        "bayes": sg.NaiveBayes(),
-        "tree": sg.HoeffdingTree(grace_period=50, leaf_prediction="majority"),
+def mix(first: Sequence[Trace], second: Sequence[Trace], heads: NDArray[np.bool_]) -> list[Trace]:
+    """Return the predictions of one learner for some rows and those of another for the rest, by fold."""
+    return [
+        replace(
+            one,
+            y_pred=np.where(heads, one.y_pred, other.y_pred),
+            votes=np.where(heads[:, None], one.votes, other.votes),  # type: ignore[arg-type]
+        )
+        for one, other in zip(first, second, strict=True)
+    ]
+
+
+def choose_measures(repetition: int) -> tuple[Measure, ...]:
+    """Return the measures of a repetition."""
+    return MEASURES if repetition % AREAS_IN == 0 else MEASURES[:-N_AREAS]
+
+
+class Blocks:
+    """The tallies at the ends of blocks, as a run keeps them; votes for class 1 are put into common bins only once.
+
+    Parameters
+    ----------
+    pair
+        The predictions of two learners by fold.
+    n_rows
+        The number of rows.
+    measures
+        What will be measured.
+    """
+
+    def __init__(self, pair: Sequence[Sequence[Trace]], n_rows: int, measures: Sequence[Measure]) -> None:
+        self.measures = tuple(measures)
+        statistics = {*list_statistics(measures), BASELINES} - {"rows"}
+        layout = BlockLayout(2, tuple(sorted(statistics)))
+        self._history = BlockHistory((2, len(pair[0])), layout)
+        kept = {}
+        self._bins: dict[tuple[int, int], list[VoteBins]] = {}
+        for index, trace in enumerate(trace for folds in pair for trace in folds):
+            state = BlockState(layout, sg.Landmark().build(2, layout.native_statistics))  # type: ignore[arg-type]
+            state.block_rows = list_boundaries(0, n_rows)
+            state.update(trace, [])
+            kept[index] = replace(state.kept, votes=())
+            if layout.has_votes:
+                self._bins[divmod(index, len(pair[0]))] = _align([by_class[1] for by_class in state.kept.votes])
+        self._history.add(kept)
+        self.find_end = self._history.find_end
+
+    def build(self, row: int | None = None, *, min_length: int = 1) -> BlockTallies | None:
+        """Return the tallies of the blocks up to a row, of at least some rows; None if there are none."""
+        blocks = self._history.build(row, min_length=min_length)
+        if blocks is None:
+            return None
+        ends = np.searchsorted(self._history.rows, blocks.rows)
+        votes = {}
+        for (learner, fold), by_end in self._bins.items():
+            level, occupied, weights = by_end[ends[-1]]
+            votes[learner, fold, 1] = (level, occupied, np.diff(weights[:, ends], axis=1, prepend=0.0))
+        return replace(blocks, votes=votes)
+
+
+def _align(votes: Sequence[VoteBins]) -> list[VoteBins]:
+    """Return for each row the bins of all rows before in common bins, [2, rows, bins]; bins get wider with the rows."""
+    last = {level: index for index, (level, _, _) in enumerate(votes)}
+    aligned = {
+        level: (level, votes[end][1], align_bins(votes[: end + 1], level, votes[end][1])) for level, end in last.items()
     }
+    return [aligned[level] for level, _, _ in votes]
 
 
-def run(job: Job) -> list[Row]:
-    """Run one repetition; return a row for each case."""
-    stream, scheme, n_folds, repetition = job
-    learners, hits = build_learners(repetition), Hits(frozenset({"a", "b", "bayes", "tree"}))
-    if n_folds != K:
-        learners = {name: learners[name] for name in ("b", "a 0.05", "a 0.1")}
-    results = sg.evaluate(
-        open_stream(stream, repetition),
+def list_looks(n_rows: int, labels: str) -> list[int]:
+    """Return the rows of the looks, growing geometrically."""
+    first = FIRST_LOOK if labels == "at once" else n_rows // 2
+    return [int(row) for row in np.unique(np.geomspace(first, n_rows, N_LOOKS).round())]
+
+
+def look_at(
+    pair: Sequence[Sequence[Trace]],
+    blocks: Blocks,
+    looks: Sequence[int],
+    delay: int,
+    live_test: LiveTest,
+    measures: Sequence[Measure] = (),
+) -> tuple[Verdict, ...]:
+    """Return the live verdicts on two learners, in all measures or some, after looks at some rows."""
+    correct = np.stack([np.stack([trace.correct for trace in folds]) for folds in pair])
+    facts = LiveBlocks(blocks, tuple(measures) or blocks.measures, CLASSES, labels_wait=delay > 0)
+    watch = PairWatch(("first", "second"), len(pair[0]), live_test, live_blocks=facts)
+    cuts = np.searchsorted(pair[0][0].row, looks)
+    watch.update(correct, None, cuts.tolist(), looks, [delay] * len(looks))
+    watch.analyse(looks[-1], delay, final=True)
+    return watch.verdicts()
+
+
+def watch(pair: Sequence[Sequence[Trace]], blocks: Blocks, n_rows: int, labels: str) -> Row:
+    """Return the row of the claim in each measure: 0 if there is none, empty if there was no interval."""
+    looks, delay = list_looks(n_rows, labels), DELAYS[labels]
+    row: Row = {verdict.measure: find_claim(verdict) for verdict in look_at(pair, blocks, looks, delay, LIVE)}
+    if len(pair[0]) == 1:
+        (by_blocks,) = look_at(pair, blocks, looks, delay, replace(LIVE, exact=False), MEASURES[:1])
+        row[BY_BLOCKS] = find_claim(by_blocks)
+    return row
+
+
+def find_claim(verdict: Verdict) -> object:
+    """Return the row at which a verdict was reached, whether or not it still holds; 0 for no claim."""
+    if verdict.row is not None:
+        return verdict.row
+    if verdict.earlier is not None:
+        return verdict.earlier.since
+    return "" if verdict.interval is None else 0
+
+
+def test_at_looks(blocks: Blocks, n_rows: int, labels: str) -> Row:
+    """Return the row from which on the two-way t of each measure is significant at all looks; empty if it is not.
+
+    It looks where a live verdict is possible: with enough blocks, and rows of each class.
+    """
+    row: Row = {}
+    looks = {blocks.find_end(look): look for look in list_looks(n_rows, labels)}
+    tallies = [(look, at_look) for end, look in reversed(looks.items()) if (at_look := blocks.build(end)) is not None]
+    for measure in blocks.measures:
+        since: int | None = None
+        for look, at_look in tallies:
+            if analyse_blocks(at_look, measure, [(0, 1)], CLASSES).notes[0]:
+                break
+            if not two_way_t(measure_without_blocks(at_look, measure)).p_value <= ALPHA:
+                break
+            since = look
+        row[f"{measure.name} at the end"] = "" if since is None else since
+    return row
+
+
+def run(job: Job) -> Iterator[Row]:
+    """Run one repetition; yield a row for each case."""
+    stream_name, scheme, labels, repetition = job
+    stream, traces = open_stream(stream_name, labels, repetition), Traces()
+    learners = build_learners(labels, scheme, repetition)
+    sg.evaluate(
+        stream,
         learners,
-        scheme=SCHEMES[scheme](n_folds),
-        seed=repetition + 1,
-        every=1,
-        live_test=LIVE,
-        recorders=[hits] if n_folds == K else [],
+        scheme=SCHEMES[scheme](),
+        measures="accuracy",
+        seed=repetition,
+        every=stream.n_rows,
+        live_test=None,
+        labelling=LABELLINGS[labels],
+        recorders=[traces],
         backend=sg.Threads(1),
     )
-    claims = {claim: pair for claim, pair in CLAIMS.items() if set(pair) <= set(learners)}
-    rows = [run_tests(claim, *find_pair(results, *pair)) for claim, pair in claims.items()]
-    rows += mirror(hits, repetition) if n_folds == K else []
-    facts = dict(zip(COLUMNS[:4], job, strict=True))
-    return [{**facts, **row} for row in rows]
-
-
-def find_pair(results: Results, first: str, second: str) -> tuple[PairSums, Verdict]:
-    """Return the sums and the verdict of two learners, in any order."""
-    pairs = [(pair.first, pair.second) for pair in results.pairs]
-    index = pairs.index((first, second) if (first, second) in pairs else (second, first))
-    return results.pairs[index], results.verdicts[index]
-
-
-def mirror(hits: Hits, repetition: int) -> Iterator[Row]:
-    """Choose by a coin per row which of two learners predicts for the first; a random learner is run with two seeds."""
-    heads = randomness.uniform(repetition + 1, "coin", 0, 0, N_ROWS) < 0.5
-    correct = []
-    for first, second in MIRRORED.values():
-        twins = (hits.collect(second), hits.collect("b" if second == "a" else second))
-        correct += [np.where(heads, hits.collect(first), twins[0]), np.where(heads, twins[1], hits.collect(first))]
-    watch = PairWatch([str(number) for number in range(len(correct))], K, LIVE)
-    reading_rows = list(range(1, N_ROWS + 1))
-    watch.update(np.ascontiguousarray(np.stack(correct)), None, reading_rows, reading_rows)
-    for claim, index in zip(MIRRORED, (0, -1), strict=True):  # the pair of the first two, and that of the last two
-        yield run_tests(claim, watch.sums()[index], watch.verdicts()[index])
-
-
-def run_tests(claim: str, pair: PairSums, verdict: Verdict) -> Row:
-    """Return the p-value of each test of a pair, and its live verdict."""
-    differences = pair.fold_differences
-    tests = (
-        wilcoxon(differences),
-        sign_flip(differences, n_flips=10_000),
-        mcnemar(int(pair.only_first[0]), int(pair.only_second[0])),
+    n_rows = int(stream.n_rows or 0)
+    by_fold = {name: traces.collect(name) for name in learners}
+    heads = randomness.uniform(repetition, "coin", 0, 0, len(by_fold["a"][0])) < 0.5
+    pairs = (
+        {case: (by_fold["a"], by_fold[case]) for case in POWERS if case in learners} if "noise 0.02" in learners else {}
     )
-    p_values = {name: f"{test.p_value:.6g}" for name, test in zip(TESTS, tests, strict=True)}
-    live = {"live": verdict.outcome, "live_row": verdict.row or ""}
-    if verdict.row is None and verdict.earlier is not None:  # a verdict counts although it no longer holds at the end
-        live = {"live": verdict.earlier.outcome, "live_row": verdict.earlier.since}
-    return {"claim": claim, "difference": f"{differences.mean():.6g}", **p_values, **live}
+    if "b" in learners:
+        pairs[SEEDS] = (by_fold["a"], by_fold["b"])
+    for null, (one, other) in {MIRRORED: ("bayes", "tree"), MIRRORED_NOISE: ("a", "noise 0.05")}.items():
+        pairs[null] = (mix(by_fold[one], by_fold[other], heads), mix(by_fold[one], by_fold[other], ~heads))
+    for case, pair in pairs.items():
+        blocks = Blocks(pair, n_rows, choose_measures(repetition))
+        row = {"case": case, **watch(pair, blocks, n_rows, labels)}
+        yield row | test_at_looks(blocks, n_rows, labels) if case in POWERS else row
 
 
-def list_jobs(n_repetitions: int) -> Iterator[Job]:
-    """Yield the jobs, with all streams and schemes of a repetition before the next."""
-    for repetition in range(n_repetitions):
-        yield from ((stream, scheme, K, repetition) for stream, scheme in product(STREAMS, SCHEMES))
-    for repetition in range(min(n_repetitions, REPETITIONS_WITH_MANY_FOLDS)):
-        yield from ((stream, "bootstrap", k, repetition) for stream, k in product(STREAMS, MANY_FOLDS))
+def check_looks(n_repetitions: int = 2) -> None:
+    """Print the greatest difference of an end of an interval from that of a run that looks at the same rows."""
+    worst = 0.0
+    for repetition, scheme, labels in product(range(1, n_repetitions + 1), SCHEMES, DELAYS):
+        stream, delay = open_stream("10 % positives", labels, repetition), DELAYS[labels]
+        learners = {name: build_learners(labels, scheme, repetition)[name] for name in ("bayes", "a")}
+        traces = Traces()
+        results = sg.evaluate(
+            stream,
+            learners,
+            scheme=SCHEMES[scheme](),
+            measures=NAMES,
+            seed=repetition,
+            labelling=LABELLINGS[labels],
+            live_test=replace(LIVE, measure=NAMES),
+            recorders=[traces],
+        )
+        n_rows = int(stream.n_rows or 0)
+        pair = [traces.collect(name) for name in learners]
+        looks = results.differences.rows.tolist() if results.differences is not None else []
+        verdicts = look_at(pair, Blocks(pair, n_rows, MEASURES), looks, delay, LIVE)
+        for ours, theirs in zip(verdicts, results.verdicts, strict=True):
+            if ours.interval is None or theirs.interval is None:
+                print(f"{ours.measure}: {ours.interval} here, {theirs.interval} in the run")
+            else:
+                worst = max(worst, *(abs(a - b) for a, b in zip(ours.interval, theirs.interval, strict=True)))
+    print(f"greatest difference of an end of an interval: {worst:.3g}")
 
 
-def _has_electricity() -> bool:
-    """Return whether the registry finds the stream, in STREAMGAUGE_DATA or its cache."""
-    try:
-        load("electricity", offline=True)
-    except StreamgaugeError:
-        return False
-    return True
+def list_jobs(repetitions: range) -> Iterator[Job]:
+    """Yield the jobs, with all streams and schemes of a repetition before the next; late labels in every fifth."""
+    for repetition in repetitions:
+        yield from ((stream, scheme, "at once", repetition) for stream, scheme in product(STREAMS, SCHEMES))
+        if repetition % (REPETITIONS // LATE_REPETITIONS) == 0:
+            yield from ((stream, scheme, "500 rows late", repetition) for stream, scheme in product(STREAMS, SCHEMES))
 
 
-@cache
-def load_electricity() -> Stream:
-    """Return the rows of the electricity market."""
-    return in_memory(load("electricity", offline=True), N_ELECTRICITY)
-
-
-def read_rows() -> list[dict[str, str]]:
-    """Read the finished repetitions."""
-    if not RESULTS.exists():
-        return []
-    with RESULTS.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
+def read_repetitions() -> list[dict[str, str]]:
+    """Read the finished repetitions of all processes."""
+    rows: list[dict[str, str]] = []
+    for path in sorted(REPETITIONS_FILE.parent.glob(f"{REPETITIONS_FILE.stem}*.csv")):
+        with path.open(encoding="utf-8", newline="") as lines:
+            rows += csv.DictReader(lines)
+    return rows
 
 
 def main() -> None:
-    """Run the missing repetitions, then write and print the tables."""
+    """Run the missing repetitions, then those of cells above the limit with fresh seeds; write the tables."""
     n_repetitions = int(os.environ.get("CALIBRATION_REPETITIONS", REPETITIONS))
     part, n_parts = (int(number) for number in os.environ.get("CALIBRATION_PART", "1/1").split("/"))
-    done = {(r["stream"], r["scheme"], int(r["folds"]), int(r["repetition"])) for r in read_rows()}
-    missing = [
-        job for job in list_jobs(n_repetitions) if job not in done and (job[0] != "electricity" or _has_electricity())
-    ]
-    RESULTS.parent.mkdir(exist_ok=True)
-    with RESULTS.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+    run_missing(list(list_jobs(range(1, n_repetitions + 1)))[part - 1 :: n_parts], part)
+    if n_repetitions == REPETITIONS and n_parts == 1:
+        above = {(r.stream, r.scheme, r.labels) for r in compute_rates(read_repetitions()) if r.is_above}
+        fresh = range(REPETITIONS + 1, REPETITIONS + FRESH_REPETITIONS + 1)
+        run_missing([job for job in list_jobs(fresh) if job[:3] in above], part)
+    write_tables()
+
+
+def run_missing(jobs: Sequence[Job], part: int) -> None:
+    """Run the jobs that are not finished."""
+    done = {(row["stream"], row["scheme"], row["labels"], int(row["repetition"])) for row in read_repetitions()}
+    path = REPETITIONS_FILE.with_stem(f"{REPETITIONS_FILE.stem}-{part}")
+    path.parent.mkdir(exist_ok=True)
+    with path.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, UNMEASURED, lineterminator="\n")
         if not file.tell():
             writer.writeheader()
-        for job in missing[part - 1 :: n_parts]:
-            writer.writerows(run(job))
-            file.flush()
-    rows = read_rows()
-    summary = "\n".join(write_tables(rows, streams=("all",))) + "\n"
-    TABLES.write_text("\n".join(write_tables(rows)).lstrip() + "\n", encoding="utf-8")
-    PAGE.write_text(PAGE.read_text(encoding="utf-8").partition(MARK)[0] + MARK + "\n" + summary, encoding="utf-8")
-    print(summary)
+        for job in jobs:
+            if job not in done:
+                facts = dict(zip(("stream", "scheme", "labels", "repetition"), job, strict=True))
+                writer.writerows([{**facts, **row} for row in run(job)])
+                file.flush()
 
 
-def write_tables(rows: Sequence[dict[str, str]], streams: Sequence[str] = ("all", *STREAMS)) -> Iterator[str]:
-    """Yield the lines of the tables of some streams, in Markdown."""
-    yield "\nShare of claims if there is no difference; it should be at most 0.05, up to sampling error.\n"
-    yield from write_table(rows, NULLS, K, streams)
-    yield "\nShare of claims if there is no difference, but all folds of a learner have one seed.\n"
-    yield from write_table(rows, ("one seed",), K, streams)
-    yield "\nShare of claims if there is a difference.\n"
-    yield from write_table(rows, NOISES, K, streams)
-    for k in MANY_FOLDS:
-        yield f"\nShare of claims if there is a difference, with {k} folds.\n"
-        yield from write_table(rows, NOISES[2:], k, streams)
+@dataclass(frozen=True)
+class Rate:
+    """How often a difference was claimed in one measure under a null, on one stream or on all of them."""
+
+    null: str
+    scheme: str
+    labels: str
+    stream: str
+    measure: str
+    n: int
+    n_refused: int
+    n_claimed: int
+    fresh: bool = False
+
+    @property
+    def share(self) -> float:
+        """The share of claims among the repetitions with an interval."""
+        return self.n_claimed / self.n if self.n else math.nan
+
+    @property
+    def is_above(self) -> bool:
+        """Whether it is above what the rule allows."""
+        return self.share > (POOLED_LIMIT if self.stream == "all" else CELL_LIMIT)
+
+    @property
+    def is_above_beyond_chance(self) -> bool:
+        """Whether as many claims are too unlikely at the limit, by the binomial distribution."""
+        from scipy.stats import binom  # noqa: PLC0415
+
+        limit = POOLED_LIMIT if self.stream == "all" else CELL_LIMIT
+        return float(binom.sf(self.n_claimed - 1, self.n, limit)) < 0.001
+
+    @property
+    def cell(self) -> tuple[str, ...]:
+        """What it is a rate of."""
+        return (self.null, self.scheme, self.labels, self.stream, self.measure)
 
 
-def write_table(
-    rows: Sequence[dict[str, str]], claims: Sequence[str], n_folds: int, streams: Sequence[str]
-) -> Iterator[str]:
-    """Yield the lines of a table with the rates of some cases and their standard errors."""
-    heads = ("claim", "folds by", "stream", "n", "live", "Wilcoxon", "sign-flip", "McNemar")
-    yield "| " + " | ".join(heads) + " |"
-    yield "|" + "---|" * len(heads)
-    for claim, scheme, stream in product(claims, SCHEMES, streams):
-        chosen = [
-            row
-            for row in rows
-            if (row["claim"], row["scheme"], int(row["folds"])) == (claim, scheme, n_folds)
-            and stream in ("all", row["stream"])
-        ]
+def compute_rates(rows: Sequence[dict[str, str]], *, fresh: bool = False) -> list[Rate]:
+    """Compute the rates of all cells, and pooled over the streams; of the first repetitions or of the fresh ones."""
+    cells: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for row in rows:
+        if (int(row["repetition"]) > REPETITIONS) == fresh and row["case"] in NULLS:
+            names = COLUMNS_OF_MEASURES if row["scheme"] == ONE_FOLD else NAMES
+            for stream, name in product(("all", row["stream"]), names):
+                if row[name] != UNMEASURED:
+                    cells[row["case"], row["scheme"], row["labels"], stream, name].append(row[name])
+    rates = []
+    for cell in sorted(cells, key=_rank_cell):
+        tested = [int(claim) for claim in cells[cell] if claim]
+        counts = (len(tested), len(cells[cell]) - len(tested), sum(claim > 0 for claim in tested))
+        rates.append(Rate(*cell, *counts, fresh=fresh))
+    return rates
+
+
+def _rank_cell(cell: tuple[str, ...]) -> tuple[int, ...]:
+    orders = (NULLS, tuple(SCHEMES), tuple(DELAYS), ("all", *STREAMS), COLUMNS_OF_MEASURES)
+    return tuple(order.index(part) for order, part in zip(orders, cell, strict=True))
+
+
+def judge(rates: Sequence[Rate], fresh: Sequence[Rate]) -> list[Rate]:
+    """Return the rates that break the rule; a single cell above its limit counts by its fresh repetitions alone."""
+    again = {rate.cell: rate for rate in fresh if rate.stream != "all"}
+    counted = [again.get(rate.cell, rate) if rate.is_above else rate for rate in rates]
+    return [rate for rate in counted if rate.is_above]
+
+
+def write_tables() -> None:
+    """Write the rates of all cells and the tables of the page; print whether the rule holds."""
+    rows = read_repetitions()
+    rates, fresh = compute_rates(rows), compute_rates(rows, fresh=True)
+    with RATES_FILE.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["null", "scheme", "labels", "stream", "measure", "tested", "refused", "claimed", "fresh"])
+        writer.writerows([*r.cell, r.n, r.n_refused, r.n_claimed, int(r.fresh)] for r in (*rates, *fresh))
+    text = "\n".join([*write_page(rates, fresh), *write_power(rows), "", describe_rule(rates, fresh), ""])
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(MARKS[0])
+    PAGE.write_text(f"{before}{MARKS[0]}\n{text}{MARKS[1]}{rest.partition(MARKS[1])[2]}", encoding="utf-8")
+    print(text)
+
+
+def write_page(rates: Sequence[Rate], fresh: Sequence[Rate]) -> Iterator[str]:
+    """Yield the lines of the tables of false claims: pooled over the streams, and the worst cells."""
+    for labels in DELAYS:
+        pooled = {rate.cell: rate for rate in rates if rate.stream == "all" and rate.labels == labels}
+        if pooled:
+            yield f"\nShare of runs with a false claim at any look, labels {labels}, pooled over five streams.\n"
+            yield from write_table(pooled, labels)
+    again = {rate.cell: rate for rate in fresh}
+    yield "\nThe single cells with the highest shares.\n"
+    yield "| null | folds by | labels | stream | measure | n | share | with fresh seeds |"
+    yield "|---|---|---|---|---|---|---|---|"
+    single = [rate for rate in rates if rate.stream != "all" and rate.n]
+    for rate in sorted(single, key=lambda rate: -rate.share)[:8]:
+        second = again.get(rate.cell) if rate.is_above else None
+        shares = (f"{rate.share:.3f}", f"{second.share:.3f} of {second.n:,}" if second is not None else "")
+        facts = (rate.null, rate.scheme, rate.labels, rate.stream, f"`{rate.measure}`", f"{rate.n:,}", *shares)
+        yield "| " + " | ".join(facts) + " |"
+
+
+def write_table(pooled: dict[tuple[str, ...], Rate], labels: str) -> Iterator[str]:
+    """Yield the lines of a table of pooled rates."""
+    yield "| null | folds by | n | " + " | ".join(f"`{name}`" for name in NAMES) + " |"
+    yield "|" + "---|" * (3 + len(NAMES))
+    for null, scheme in product(NULLS, SCHEMES):
+        row = [pooled[cell] for name in NAMES if (cell := (null, scheme, labels, "all", name)) in pooled]
+        if row:
+            n = max(rate.n + rate.n_refused for rate in row)
+            shares = [format_rate(rate) for rate in row]
+            by_blocks = pooled.get((null, scheme, labels, "all", BY_BLOCKS))
+            if by_blocks is not None and labels == "at once":
+                shares[0] += f" exact, {format_rate(by_blocks)} by blocks"
+            yield f"| {null} | {scheme} | {n:,} | " + " | ".join(shares) + " |"
+
+
+def format_rate(rate: Rate) -> str:
+    """Format a rate, with the share of repetitions without an interval if there are any."""
+    refused = rate.n_refused / (rate.n + rate.n_refused)
+    return f"{rate.share:.3f}" + (f" ({refused:.0%} refused)" if refused >= 0.005 else "")
+
+
+def write_power(rows: Sequence[dict[str, str]]) -> Iterator[str]:
+    """Yield the lines of the table of rows that a live verdict needs, compared with the test at the end."""
+    yield "\nRows of the live verdict, divided by the rows from which on the test at the end is significant: medians.\n"
+    yield "| noise | folds | n | " + " | ".join(f"`{name}`" for name in NAMES) + " |"
+    yield "|" + "---|" * (3 + len(NAMES))
+    for case, scheme in product(POWERS, ("bootstrap", ONE_FOLD)):
+        chosen = [row for row in rows if (row["case"], row["scheme"]) == (case, scheme)]
         if chosen:
-            rejected = {test: [float(row[test]) <= ALPHA for row in chosen] for test in TESTS}
-            live = [row["live"] != "undecided" for row in chosen]
-            columns = (live, *rejected.values())
-            yield f"| {claim} | {scheme} | {stream} | {len(chosen)} | " + " | ".join(map(format_rate, columns)) + " |"
+            ratios = [f"{find_ratio(chosen, name):.2f}".replace("nan", "") for name in NAMES]
+            folds = "ten, common seeds" if scheme == "bootstrap" else "one"
+            yield f"| {case.removeprefix('noise ')} | {folds} | {len(chosen):,} | " + " | ".join(ratios) + " |"
 
 
-def format_rate(claimed: Sequence[bool]) -> str:
-    """Format a rate with its standard error."""
-    mean = sum(claimed) / len(claimed)
-    return f"{mean:.3f} ±{math.sqrt(mean * (1 - mean) / len(claimed)):.3f}"
+def find_ratio(rows: Sequence[dict[str, str]], name: str) -> float:
+    """Return the median ratio of rows; infinite if less than half of the runs have a verdict, NaN if there are none."""
+    ratios = []
+    for row in rows:
+        end = row[f"{name} at the end"]
+        if end.isdecimal() and 3 * int(end) <= count_rows(row["stream"], row["labels"]):
+            ratios.append(int(row[name] or 0) / int(end) or math.inf)
+    return float(np.median(ratios)) if ratios else math.nan
+
+
+def describe_rule(rates: Sequence[Rate], fresh: Sequence[Rate]) -> str:
+    """Return whether the rule holds, in words; of an unfinished benchmark, what is above its limit beyond chance."""
+    if not rates:
+        return "No repetitions were run."
+    broken = judge(rates, fresh)
+    pooled = max(rate.share for rate in rates if rate.stream == "all" and rate.n)
+    n_done = {labels: count_done(rates, labels) for labels in DELAYS}
+    if n_done == {"at once": REPETITIONS, "500 rows late": LATE_REPETITIONS}:
+        intro = f"The rule {'is broken by' if broken else 'holds'}: the highest pooled share is {pooled:.3f}."
+    else:
+        broken = [rate for rate in broken if rate.is_above_beyond_chance]
+        at_once, late = n_done.values()
+        done = f"So far {at_once:,} of {REPETITIONS:,} repetitions, and {late} of {LATE_REPETITIONS} with late labels"
+        what = "above its limit beyond chance (p < 0.001)"
+        intro = f"{done}, have been run. " + (f"What is {what}:" if broken else f"No cell is {what}.")
+    lines = [f"- {', '.join(rate.cell)}: {rate.share:.3f} of {rate.n:,}" for rate in broken]
+    return "\n".join([intro, "", *lines] if lines else [intro])
+
+
+def count_done(rates: Sequence[Rate], labels: str) -> int:
+    """Return the number of finished repetitions of all streams."""
+    whole = {(r.scheme, r.stream): r.n + r.n_refused for r in rates if r.labels == labels and r.measure == NAMES[0]}
+    return min(whole.values(), default=0)
 
 
 if __name__ == "__main__":

@@ -41,19 +41,21 @@ def draw_calibration() -> Figure:
     tests = {"two_way_t": "two-way t", "live": "live verdict", "wilcoxon": "Wilcoxon", "mcnemar": "McNemar"}
     claims = {"seeds": "one algorithm,\ntwo forests", "mirrored": "two algorithms,\nequally good"}
     outcomes: dict[tuple[str, str], list[bool]] = defaultdict(list)
-    with (RESULTS / "calibration.csv").open() as lines:
-        for line in csv.DictReader(lines):
-            if (line["question"], line["stream"], line["measure"]) == ("on this stream", "all", "accuracy"):
-                n_tested, n_rejected = int(line["tested"]), int(line["rejected"])
-                outcomes[line["null"], "two_way_t"] += [True] * n_rejected + [False] * (n_tested - n_rejected)
-    with (RESULTS / "live_calibration.csv").open() as lines:
+    sources = (("calibration.csv", "two_way_t", "question", "on this stream", "rejected"),)
+    sources += (("live_calibration.csv", "live", "labels", "at once", "claimed"),)
+    for name, test, column, value, count in sources:
+        with (RESULTS / name).open() as lines:
+            for line in csv.DictReader(lines):
+                pooled = (line["stream"], line["measure"], line[column]) == ("all", "accuracy", value)
+                if pooled and line["scheme"] != "one fold":
+                    n_tested, n_claimed = int(line["tested"]), int(line[count])
+                    outcomes[line["null"], test] += [True] * n_claimed + [False] * (n_tested - n_claimed)
+    with (RESULTS / "fold_calibration.csv").open() as lines:
         for line in csv.DictReader(lines):
             kind = next((claim for claim in claims if line["claim"].startswith(claim)), None)
-            if kind is None or line["folds"] != "10":
-                continue
-            for test in list(tests)[1:]:
-                is_claim = line[test] != "undecided" if test == "live" else float(line[test]) < 0.05
-                outcomes[kind, test].append(is_claim)
+            if kind is not None and line["folds"] == "10":
+                for test in list(tests)[2:]:
+                    outcomes[kind, test].append(float(line[test]) < 0.05)
     with new_figure((7.0, 3.2)) as figure:
         axes = figure.add_subplot()
         for index, (test, title) in enumerate(tests.items()):
