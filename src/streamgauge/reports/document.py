@@ -15,7 +15,7 @@ from streamgauge._format.numbers import (
     to_difference_unit,
 )
 from streamgauge._format.text import count, describe_forgetting, shorten_stream_name, shorten_stream_names
-from streamgauge.records import EarlierVerdict, ModelVerdict, RunData, Verdict
+from streamgauge.records import EarlierVerdict, LabelEstimate, ModelVerdict, RunData, Verdict
 from streamgauge.reports.alarms import format_score, list_score_columns, score_alarms_by_name
 from streamgauge.reports.costs import format_costs, list_cost_columns
 from streamgauge.reports.findings import (
@@ -31,9 +31,15 @@ from streamgauge.reports.findings import (
     list_ranking_findings,
     list_ranking_limitations,
 )
+from streamgauge.reports.label_estimates import (
+    ESTIMATE_COLUMNS,
+    describe_estimates,
+    format_label_estimate,
+    title_estimates,
+)
 from streamgauge.reports.series import Series, list_series
 from streamgauge.reports.title import build_title, describe_run, get_part
-from streamgauge.reports.verdicts import VerdictLine, group_verdicts
+from streamgauge.reports.verdicts import VerdictLine, group_verdicts, sort_model_verdicts
 from streamgauge.significance import POST_HOCS, Comparison, Ranking
 from streamgauge.significance.verdict_terms import describe_verdicts
 
@@ -131,6 +137,8 @@ def build_document(results: RunData, comparisons: Sequence[Comparison] = ()) -> 
     blocks += _build_verdict_grids(results.verdicts)
     if results.model_verdicts:
         blocks.append(_build_model_verdicts_grid(results.model_verdicts))
+    if results.label_estimates:
+        blocks.append(_build_estimates_grid(results.label_estimates))
     blocks += _build_other_grids(results)
     stream = shorten_stream_name(str(get_part(results.description, "stream").get("name", "")))
     return Document(build_title(results), describe_run(results), tuple(blocks), stream)
@@ -280,6 +288,7 @@ def _format_earlier(verdict: Verdict | ModelVerdict, earlier: EarlierVerdict | N
 
 
 def _build_model_verdicts_grid(verdicts: Sequence[ModelVerdict]) -> Grid:
+    verdicts = sort_model_verdicts(verdicts)
     described, rows = describe_verdicts(verdicts), []
     for verdict, sentence in zip(verdicts, described.sentences, strict=True):
         unit = "%" if verdict.unit == RATE else f" {verdict.unit}".rstrip()
@@ -297,6 +306,18 @@ def _build_model_verdicts_grid(verdicts: Sequence[ModelVerdict]) -> Grid:
     columns = ("learner", "requirement", "verdict now", "since row", "value", "interval", "of rows from", "before")
     note = f"Anytime-valid at {100 * (1 - verdicts[0].alpha):g}%. {' '.join(described.terms)}"
     return _drop_empty_columns("Live verdicts on one model", columns, rows, note)
+
+
+def _build_estimates_grid(estimates: Sequence[LabelEstimate]) -> Grid:
+    rows = tuple(
+        (
+            f"{estimate.learner}, {estimate.measure}",
+            tuple(Cell(" ".join(filter(None, cell))) for cell in format_label_estimate(estimate)),
+        )
+        for estimate in estimates
+    )
+    note = " ".join(describe_estimates(estimates))
+    return Grid(title_estimates(estimates), ("learner", *ESTIMATE_COLUMNS), rows, note)
 
 
 def _build_other_grids(results: RunData) -> list[Grid]:

@@ -12,6 +12,7 @@ from streamgauge.drift import AlarmScore, score_results
 from streamgauge.records import RunData
 from streamgauge.reports.pareto import find_pareto_points
 from streamgauge.reports.series import list_series
+from streamgauge.reports.verdicts import sort_model_verdicts
 from streamgauge.significance import BestGroup, Comparison, RankedPair, Ranking, best_group
 from streamgauge.significance.requests import find_test_obstacle
 from streamgauge.significance.verdict_terms import describe_verdicts
@@ -201,7 +202,7 @@ def list_findings(results: RunData, comparisons: Sequence[Comparison] = ()) -> l
     True
     """
     return [
-        *(f"{sentence}." for sentence in describe_verdicts(results.model_verdicts).sentences),
+        *(f"{sentence}." for sentence in describe_verdicts(sort_model_verdicts(results.model_verdicts)).sentences),
         *_describe_best(results),
         *(group.sentence for group in find_best_groups(comparisons)),
         *(pair[0].sentence for pair in group_by_pair(comparisons)),

@@ -8,7 +8,7 @@ from streamgauge._format.numbers import RATE, format_value, to_difference_unit
 from streamgauge.records import ModelVerdict, RunData
 from streamgauge.reports.charts import Chart, build_figure
 from streamgauge.reports.sections import build_item_list, build_section, draw_interval
-from streamgauge.reports.verdicts import VerdictGroup, VerdictLine, group_verdicts
+from streamgauge.reports.verdicts import VerdictGroup, VerdictLine, group_verdicts, sort_model_verdicts
 from streamgauge.significance.verdict_terms import describe_rows_left, describe_verdicts
 
 __all__ = ["build_live_section", "build_model_verdicts_section"]
@@ -70,6 +70,7 @@ def build_model_verdicts_section(verdicts: Sequence[ModelVerdict]) -> Markup:
     """
     if not verdicts:
         return Markup()
+    verdicts = sort_model_verdicts(verdicts)
     described = describe_verdicts(verdicts)
     items = list(map(_build_model_item, verdicts, described.sentences))
     terms = (tag("p", text, class_="note") for text in described.terms)

@@ -28,6 +28,7 @@ from streamgauge.reports.charts import (
 from streamgauge.reports.confusion import build_confusion_section, collect_confusion_data
 from streamgauge.reports.costs import build_costs_section
 from streamgauge.reports.findings import list_findings, list_limitations
+from streamgauge.reports.label_estimates import build_estimates_section
 from streamgauge.reports.live_sections import build_live_section, build_model_verdicts_section
 from streamgauge.reports.rankings import build_p_matrix_section
 from streamgauge.reports.sections import (
@@ -102,6 +103,7 @@ def page_html(results: RunData, comparisons: Sequence[Comparison] = ()) -> str:
         build_alarms_section(results),
         build_confusion_section(results),
         build_chart_section("Classes and labels", balance, label, note=labels_note),
+        build_estimates_section(results.label_estimates),
         build_costs_section(results, cost),
         build_folds_section(all_series, learners),
         build_p_matrix_section(comparisons),

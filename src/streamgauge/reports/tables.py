@@ -18,7 +18,7 @@ from streamgauge._format.numbers import (
     to_difference_unit,
 )
 from streamgauge._format.text import count, describe_forgetting, make_printable
-from streamgauge.records import ModelVerdict, Resources, RunData, Verdict
+from streamgauge.records import LabelEstimate, ModelVerdict, Resources, RunData, Verdict
 from streamgauge.reports.alarms import build_score_table, score_alarms_by_name
 from streamgauge.reports.costs import format_costs, list_cost_columns
 from streamgauge.reports.findings import (
@@ -29,13 +29,20 @@ from streamgauge.reports.findings import (
     group_by_pair,
     label_p,
 )
+from streamgauge.reports.label_estimates import (
+    ESTIMATE_COLUMNS,
+    describe_estimates,
+    format_label_estimate,
+    title_estimates,
+)
 from streamgauge.reports.series import Series, list_series
-from streamgauge.reports.verdicts import COMPARISONS_TITLE, group_verdicts
+from streamgauge.reports.verdicts import COMPARISONS_TITLE, group_verdicts, sort_model_verdicts
 from streamgauge.significance import Comparison
 from streamgauge.significance.verdict_terms import describe_verdicts
 
 __all__ = [
     "build_costs_table",
+    "build_estimates_table",
     "build_pairs_table",
     "build_results_table",
     "build_summary",
@@ -76,6 +83,12 @@ def build_summary(results: RunData, comparisons: Sequence[Comparison] = ()) -> R
     parts.extend(Text(make_printable(sentence)) for sentence in describe_abstentions(results))
     if results.resources is not None:
         parts.append(build_costs_table(results.resources, results.learners))
+    return Group(*parts, *_list_claims(results, comparisons))
+
+
+def _list_claims(results: RunData, comparisons: Sequence[Comparison]) -> list[RenderableType]:
+    """Return what is claimed and estimated: comparisons at the end, live verdicts, and estimates from few labels."""
+    parts: list[RenderableType] = []
     if comparisons:
         parts += [
             Text(f"{COMPARISONS_TITLE} (tests that are valid once, after the last row)", "bold"),
@@ -87,7 +100,9 @@ def build_summary(results: RunData, comparisons: Sequence[Comparison] = ()) -> R
         parts.append(list_live_verdicts(results.verdicts))
     if results.model_verdicts:
         parts.append(list_model_verdicts(results.model_verdicts))
-    return Group(*parts)
+    if results.label_estimates:
+        parts.append(build_estimates_table(results.label_estimates))
+    return parts
 
 
 def build_results_table(results: RunData) -> RenderableType:
@@ -204,6 +219,7 @@ def list_model_verdicts(verdicts: Sequence[ModelVerdict]) -> RenderableType:
     is at most 5%. Kept: the whole interval is on the right side of the limit; broken: all of it is on
     the wrong side. Rows to come may be different.
     """
+    verdicts = sort_model_verdicts(verdicts)
     described = describe_verdicts(verdicts)
     rows = Table.grid(padding=(0, 1))
     for verdict, sentence in zip(verdicts, described.sentences, strict=True):
@@ -211,6 +227,31 @@ def list_model_verdicts(verdicts: Sequence[ModelVerdict]) -> RenderableType:
         rows.add_row(Text(sign, style), Text(make_printable(sentence)))
     heading = f"Live verdicts on one model (anytime-valid at {100 * (1 - verdicts[0].alpha):g}%)"
     return Group(Text(heading, "bold"), rows, Text(make_printable(" ".join(described.terms)), "dim"))
+
+
+def build_estimates_table(estimates: Sequence[LabelEstimate]) -> Group:
+    """Return a table of the losses that were estimated with few labels, and what its columns mean.
+
+    Examples
+    --------
+    >>> alone, powered = (0.217, (0.192, 0.242)), (0.217, (0.196, 0.238))
+    >>> estimate = LabelEstimate("tree", "error", 20_000, 1000, 217, *alone, *powered, 1.0, 0.21, 0.212)
+    >>> build_estimates_table([estimate]).renderables[0]
+    <text 'Estimates from 1,000 labels (5.0% of 20,000 rows)' [] 'bold'>
+    """
+    table = _new_table()
+    table.add_column("learner", overflow="fold")
+    for heading in ESTIMATE_COLUMNS:
+        table.add_column(
+            heading.replace(" and ", " and\n").replace(" (", "\n(").replace("truth, ", "truth,\n"),
+            justify="right",
+            no_wrap=True,
+        )
+    for estimate in estimates:
+        cells = ("\n".join(filter(None, cell)) for cell in format_label_estimate(estimate))
+        table.add_row(Text(f"{make_printable(estimate.learner)}\n{estimate.measure}"), *map(Text, cells))
+    terms = Text(make_printable(" ".join(describe_estimates(estimates))), "dim")
+    return Group(Text(title_estimates(estimates), "bold"), table, terms)
 
 
 def _format_estimate(pair: Sequence[Comparison], *, with_unit: bool) -> str:

@@ -6,10 +6,17 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from streamgauge._format.numbers import RATE, format_difference, format_value, to_difference_unit
-from streamgauge.records import Verdict
+from streamgauge.records import ModelVerdict, Verdict
 from streamgauge.significance.verdict_terms import describe_rows_left, describe_verdicts, find_question
 
-__all__ = ["COMPARISONS_TITLE", "VerdictGroup", "VerdictLine", "format_short_margin", "group_verdicts"]
+__all__ = [
+    "COMPARISONS_TITLE",
+    "VerdictGroup",
+    "VerdictLine",
+    "format_short_margin",
+    "group_verdicts",
+    "sort_model_verdicts",
+]
 
 COMPARISONS_TITLE = "Comparisons at the end"
 """The title of tests that are valid once, after the last row, unlike live verdicts."""
@@ -130,6 +137,17 @@ def group_verdicts(verdicts: Sequence[Verdict]) -> list[VerdictGroup]:
         n_decided = sum(line.verdict.row is not None for line in ordered)
         groups.append(VerdictGroup(measure, _list_conditions(ordered[0].verdict), tuple(ordered), n_decided))
     return groups
+
+
+def sort_model_verdicts(verdicts: Sequence[ModelVerdict]) -> list[ModelVerdict]:
+    """Return verdicts on one model: requirements that are broken first, then those that are kept, then the others.
+
+    Examples
+    --------
+    >>> sort_model_verdicts([])
+    []
+    """
+    return sorted(verdicts, key=lambda verdict: ("broken", "kept", "undecided").index(verdict.outcome))
 
 
 def format_short_margin(verdict: Verdict) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from streamgauge._format.markup import Markup, build_table, join_markup, tag
 from streamgauge._format.numbers import format_spread, format_value, label_measure
 from streamgauge._format.text import count, describe_forgetting, make_printable, shorten_stream_name
-from streamgauge.records import ModelVerdict, RunData, Verdict
+from streamgauge.records import LabelEstimate, ModelVerdict, RunData, Verdict
 from streamgauge.significance.verdict_terms import describe_verdicts
 
 __all__ = ["format_html", "format_text"]
@@ -35,6 +35,8 @@ def format_html(results: RunData) -> str:
     if results.feedback is not None and results.feedback.sentence:
         parts.append(tag("p", results.feedback.sentence))
     parts += _list_verdicts(results)
+    if results.label_estimates:
+        parts.append(_build_estimates(results.label_estimates))
     parts += [tag("p", f"Note: {make_printable(note)}") for note in results.notes]
     return tag("div", *parts)
 
@@ -74,7 +76,7 @@ def format_text(results: RunData) -> str:
 
 def _list_verdicts(results: RunData) -> list[Markup]:
     """Return the live verdicts on pairs, measure by measure, and on one model, with what they have in common."""
-    from streamgauge.reports.verdicts import group_verdicts  # noqa: PLC0415  (reports are slow to import)
+    from streamgauge.reports.verdicts import group_verdicts, sort_model_verdicts  # noqa: PLC0415  (reports are slow to import)
 
     parts: list[Markup] = []
     for group in group_verdicts(results.verdicts):
@@ -84,10 +86,23 @@ def _list_verdicts(results: RunData) -> list[Markup]:
         parts.append(_build_list(group.heading, lines))
     parts += _build_terms(results.verdicts)
     if results.model_verdicts:
-        sentences = describe_verdicts(results.model_verdicts).sentences
+        sentences = describe_verdicts(sort_model_verdicts(results.model_verdicts)).sentences
         parts.append(_build_list("Live verdicts on one model", [f"{sentence}." for sentence in sentences]))
         parts += _build_terms(results.model_verdicts)
     return parts
+
+
+def _build_estimates(estimates: Sequence[LabelEstimate]) -> Markup:
+    """Return the losses that were estimated with few labels, and what the columns mean."""
+    from streamgauge.reports import label_estimates  # noqa: PLC0415  (reports are slow to import)
+
+    rows = [
+        [f"{estimate.learner}, {estimate.measure}", *map(" ".join, label_estimates.format_label_estimate(estimate))]
+        for estimate in estimates
+    ]
+    table = build_table(["learner", *label_estimates.ESTIMATE_COLUMNS], rows)
+    terms = tag("p", tag("small", " ".join(label_estimates.describe_estimates(estimates))))
+    return join_markup(tag("p", tag("b", label_estimates.title_estimates(estimates))), table, terms)
 
 
 def _build_list(heading: str, lines: Sequence[str]) -> Markup:

@@ -1,0 +1,120 @@
+"""Losses estimated with few labels, as every report shows them: estimates beside the truth, never called verdicts."""
+
+import math
+from collections.abc import Sequence
+
+from streamgauge._format.markup import Markup, tag
+from streamgauge._format.numbers import MISSING, format_difference, format_value
+from streamgauge._format.text import count
+from streamgauge.records import LabelEstimate
+from streamgauge.reports.sections import build_scrollable_table, build_section
+
+__all__ = [
+    "ESTIMATE_COLUMNS",
+    "build_estimates_section",
+    "describe_estimates",
+    "format_label_estimate",
+    "title_estimates",
+]
+
+ESTIMATE_COLUMNS = ("labels and confidence, %", "labels alone, %", "width (best)", "no labels, % (off by)", "truth, %")
+"""The columns after the learner and its loss."""
+
+Cells = tuple[tuple[str, str], ...]
+
+
+def title_estimates(estimates: Sequence[LabelEstimate]) -> str:
+    """Return the title of a table of estimates, with the number of labels if it is the same for all.
+
+    Examples
+    --------
+    >>> alone, powered = (0.217, (0.192, 0.242)), (0.217, (0.196, 0.238))
+    >>> estimate = LabelEstimate("tree", "error", 20_000, 1000, 217, *alone, *powered, 1.0, 0.21, 0.212)
+    >>> title_estimates([estimate])
+    'Estimates from 1,000 labels (5.0% of 20,000 rows)'
+    """
+    sizes = {(estimate.n_labelled, estimate.n_rows) for estimate in estimates}
+    if len(sizes) > 1:
+        return "Estimates from few labels"
+    n_labelled, n_rows = sizes.pop()
+    return f"Estimates from {count(n_labelled, 'label')} ({100 * n_labelled / max(n_rows, 1):.1f}% of {n_rows:,} rows)"
+
+
+def format_label_estimate(estimate: LabelEstimate) -> Cells:
+    """Return the cells of an estimate, each in two parts: a number, and its interval or what else belongs to it.
+
+    Examples
+    --------
+    >>> alone, powered = (0.217, (0.192, 0.242)), (0.217, (0.196, 0.238))
+    >>> sizes = ("tree", "error", 20_000, 1000, 217)
+    >>> format_label_estimate(LabelEstimate(*sizes, *alone, *powered, 1.0, 0.21, 0.212, 0.83, 0.8))[2:]
+    (('0.83', '(0.80)'), ('21.00', '(-0.20)'), ('21.20', ''))
+    """
+    offset, truth = estimate.offset, estimate.truth
+    has_best = math.isfinite(estimate.best_ratio) and math.isfinite(estimate.width_ratio)
+    return (
+        (format_value(estimate.powered), _format_interval(estimate.powered_interval)),
+        (format_value(estimate.labelled), _format_interval(estimate.labelled_interval)),
+        (
+            f"{estimate.width_ratio:.2f}" if math.isfinite(estimate.width_ratio) else MISSING,
+            f"({estimate.best_ratio:.2f})" if has_best else "",
+        ),
+        (format_value(estimate.unlabelled), "" if offset is None else f"({format_difference(offset)})"),
+        (MISSING if truth is None else format_value(truth), ""),
+    )
+
+
+def _format_interval(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f"[{', '.join(map(format_value, interval))}]"
+
+
+def describe_estimates(estimates: Sequence[LabelEstimate]) -> tuple[str, ...]:
+    """Return what the columns of a table of estimates mean and assume, and the notes of the estimates.
+
+    Examples
+    --------
+    >>> describe_estimates([])
+    ()
+    """
+    if not estimates:
+        return ()
+    confidence = f"{100 * (1 - estimates[0].alpha):g}%"
+    folds = f", means over {estimates[0].n_folds} folds" if estimates[0].n_folds > 1 else ""
+    notes = dict.fromkeys(estimate.note for estimate in estimates if estimate.note)
+    return (
+        f"Estimates at the last row with {confidence} intervals{folds}; no verdicts, which would hold at any number of"
+        " looks.",
+        "Labels and confidence: the confidence of the model in the rows without labels is used as well, valid whatever"
+        " it is worth. Width: of that interval, in widths of the one of labels alone, beside the best possible.",
+        "No labels: by the confidence alone, which assumes that it is calibrated on these rows. Truth: over all rows,"
+        " which no estimate uses.",
+        *(f"Note: {note.rstrip('.')}." for note in notes),
+    )
+
+
+def build_estimates_section(estimates: Sequence[LabelEstimate]) -> Markup:
+    """Return the section of the page with the estimates.
+
+    Examples
+    --------
+    >>> build_estimates_section([])
+    ''
+    """
+    if not estimates:
+        return Markup()
+    titles = ("Learner", "Loss", *(column[0].upper() + column[1:] for column in ESTIMATE_COLUMNS))
+    head = tag("thead", tag("tr", *(tag("th", title, scope="col") for title in titles)))
+    rows = (
+        tag(
+            "tr",
+            tag("th", estimate.learner, scope="row"),
+            tag("td", estimate.measure, class_="text"),
+            *(
+                tag("td", tag("span", number, class_="mean"), " ", tag("span", further, class_="spread"))
+                for number, further in format_label_estimate(estimate)
+            ),
+        )
+        for estimate in estimates
+    )
+    notes = (tag("p", text, class_="note") for text in describe_estimates(estimates))
+    return build_section(title_estimates(estimates), build_scrollable_table(head, rows), *notes)
