@@ -328,8 +328,11 @@ class RunSpec:
             return []
         if plan.batch is None:
             return [plan.n_done]
-        start = plan.batch.start
-        return list_boundaries(start, start + len(plan.batch)) if start >= 0 else []
+        start, stop = plan.batch.start, plan.batch.start + len(plan.batch)
+        if start < 0:
+            return []
+        ends = list_boundaries(start, stop)
+        return [*ends, stop] if stop == self.n_rows and stop not in ends[-1:] else ends
 
     @cached_property
     def block_layout(self) -> BlockLayout:

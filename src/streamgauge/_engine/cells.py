@@ -101,7 +101,8 @@ class Fold:
             recent = [None if each is None else each.update(*learnt, step.batch.time) for each in self._majorities]
             of_tests = self._baselines.update(*learnt)
             if labelled is not None and schedule is not None:
-                self._labelled_hits = self._held_for_labels.arrange(schedule, majority=of_tests[0], last=of_tests[1])
+                held: list[Any] = self._held_for_labels.arrange(schedule, majority=of_tests[0], last=of_tests[1])
+                self._labelled_hits = held
             hits = self.hold(self._held, *of_tests, *recent)
             hits = [None if hit is None else hit[scored] for hit in hits]
             self.majority_hit, self.no_change_hit, *self.majority_hits = hits
@@ -174,7 +175,7 @@ class Fold:
         arrived = slice(None) if step.scored is None else step.scored
         row = step.scored_times
         predicted, votes = (None if column is None else column[arrived] for column in columns)
-        hits = self._labelled_hits if self._with_baselines else [self._no_hits_of(len(step.batch))] * 2
+        hits: list[Any] = self._labelled_hits if self._with_baselines else [self._no_hits_of(len(step.batch))] * 2
         weight, time = (None if column is None else column[arrived] for column in (step.batch.weight, step.batch.time))
         return Trace(
             row=cast("NDArray[np.int64]", row),

@@ -132,6 +132,7 @@ class Collector:
             classes=run_spec.schema.classes,
             crossed=run_spec.n_folds == 1 or run_spec.scheme.test == "all",
             labels_wait=run_spec.labels_wait,
+            n_rows=run_spec.n_rows,
         )
         self._pairs = PairWatch(self._names, run_spec.n_folds, live_test, n_analyses, live_blocks)
         self._models = model_watch
@@ -142,7 +143,8 @@ class Collector:
         self._label_totals = LabelTotals()
         self._label_design, self._losses = run_spec.label_design, run_spec.few_label_losses
         self._n_classes = run_spec.schema.n_classes
-        self._label_sums: NDArray[np.float64] | None = None  # [learners, folds, losses, numbers] at the last reading
+        self.label_sums: NDArray[np.float64] | None = None
+        """The sums of `LabelSums` at the last reading, float64 [learners, folds, losses, numbers]; None without any."""
         self._clock = "process"
         self.n_done = 0
 
@@ -160,14 +162,14 @@ class Collector:
             self._blocks.add(
                 {i: kept for result in results for i, kept in zip(result.cells, result.blocks, strict=False)}
             )
-        if self._live_blocks is not None and self._live_blocks is not self._blocks:
-            self._live_blocks.add(
+        if self._own_live_blocks is not None:
+            self._own_live_blocks.add(
                 {i: kept for result in results for i, kept in zip(result.cells, result.live_blocks, strict=False)}
             )
         sums = [result.label_sums for result in results if result.label_sums is not None]
         label_sums = self._join(sums, results, reading_axis=2) if sums else None
-        self._label_sums = self._label_sums if label_sums is None else label_sums[-1]
-        self._judge_models(plan, results)
+        self.label_sums = self.label_sums if label_sums is None else label_sums[-1]
+        self._judge_models(plan, results, label_sums)
         self._clock = "process" if all(result.clock == "process" for result in results) else "thread"
         if plan.has_tests and len(self._names) > 1:
             self._count_pairs(plan, results)
@@ -219,7 +221,9 @@ class Collector:
         right = correct.reshape(*self._shape, n)
         self._pairs.update(right, scored, cuts, plan.reading_rows, plan.longest_delays)
 
-    def _judge_models(self, plan: BatchPlan, results: Sequence[BatchResult]) -> None:
+    def _judge_models(
+        self, plan: BatchPlan, results: Sequence[BatchResult], label_sums: NDArray[np.float64] | None
+    ) -> None:
         """Judge each learner by the requirements, if there are any, at the readings of a plan."""
         models, blocks = self._models, self._live_blocks
         if models is None or blocks is None:
@@ -247,7 +251,13 @@ class Collector:
                 numbers[index].reshape(self._n_cells, -1),
                 longest_delay=plan.longest_delays[index] if plan.longest_delays else 0,
                 silent=frozenset(name for name, predicted_from in first.items() if predicted_from >= row),
+                label_sums=None if label_sums is None else label_sums[index],
             )
+
+    @property
+    def _own_live_blocks(self) -> BlockHistory | None:
+        """The tallies of blocks of the rows whose labels have arrived; None if those are all scored rows."""
+        return None if self._live_blocks is self._blocks else self._live_blocks
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -272,7 +282,7 @@ class Collector:
     @property
     def label_estimates(self) -> tuple[LabelEstimate, ...]:
         """What few labels say at the last reading about each learner that has not failed."""
-        design, numbers = self._label_design, self._label_sums
+        design, numbers = self._label_design, self.label_sums
         if design is None or numbers is None:
             return ()
         return tuple(
@@ -326,22 +336,24 @@ class Collector:
             "totals": list(self._totals),
             "clock": self._clock,
         }
-        blocks = b"" if self._blocks is None else self._blocks.save()
+        blocks = [b"" if blocks is None else blocks.save() for blocks in (self._blocks, self._own_live_blocks)]
         totals = [totals.save() for totals in self._totals.values()]
         models = b"" if self._models is None else self._models.save()
-        labels = pack_columns("label sums", {}, {"numbers": self._label_sums})
-        return pack("collector", facts, [self._pairs.save(), models, blocks, labels, *totals])
+        labels = pack_columns("label sums", {}, {"numbers": self.label_sums})
+        return pack("collector", facts, [self._pairs.save(), models, *blocks, labels, *totals])
 
     def load(self, state: bytes) -> None:
         """Restore the state of a run with the same cells."""
-        facts, (pairs, models, blocks, labels, *totals) = unpack("collector", state)
+        facts, (pairs, models, blocks, live_blocks, labels, *totals) = unpack("collector", state)
         with loading("collector"):
             self._pairs.load(pairs)
             if self._models is not None:
                 self._models.load(models)
             if self._blocks is not None:
                 self._blocks.load(blocks)
-            self._label_sums = unpack_columns("label sums", labels)[1]["numbers"]
+            if self._own_live_blocks is not None:
+                self._own_live_blocks.load(live_blocks)
+            self.label_sums = unpack_columns("label sums", labels)[1]["numbers"]
             self.n_done, self._clock = facts["n_done"], facts["clock"]
             self._label_totals = LabelTotals(**facts["label_totals"])
             self._n_scored = dict(enumerate(facts["n_scored"]))

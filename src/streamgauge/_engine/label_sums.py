@@ -117,6 +117,8 @@ class LabelSums:
     def update(self, trace: Trace, reading_rows: Sequence[int]) -> NDArray[np.float64]:
         """Add scored rows in the order of the stream; return the sums at readings, [readings, losses, numbers]."""
         waiting = self._waiting
+        if trace.weight is not None and (trace.weight != 1.0).any():
+            self._numbers[:] = np.nan  # the rows have weights, for which there are no intervals
         if len(trace):
             waiting = {name: np.concatenate([waiting[name], new], axis=-1) for name, new in self._take(trace).items()}
         lag = self._design.lag

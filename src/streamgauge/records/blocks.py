@@ -178,7 +178,7 @@ class BlockLayout:
             parts["ranks"] = ranks
         parts.setdefault("majority_hits", np.zeros(len(numbers)))
         parts.setdefault("no_change_hits", np.zeros(len(numbers)))
-        parts["width"] = parts["width"].astype(np.int64)
+        parts["width"] = np.nan_to_num(parts["width"]).astype(np.int64)  # NaN for a learner that has failed
         return Tallies(**parts) if self.has_matrices else _MarginTallies.of(parts)  # type: ignore[arg-type]
 
 

@@ -245,7 +245,7 @@ class BlockAnalysis:
     @property
     def n_folds(self) -> int:
         """Number of folds."""
-        return self.fold_differences.shape[1]
+        return int(self.fold_differences.shape[1])
 
     @property
     def n_pairs(self) -> int:
@@ -334,7 +334,7 @@ def analyse_blocks(
     if not note and crossed:
         variance = _compute_variance(differences)
     undefined = ~np.isfinite(differences[:, :, 0]).all(axis=1)
-    partly = ~np.isfinite(variance) & crossed
+    partly = ~np.isfinite(variance) if crossed else np.zeros(n_pairs, dtype=np.bool_)
     notes = [
         note
         or (f"{measure.name} is undefined" if no_value else f"{measure.name} needs more rows" if no_variance else "")
@@ -365,7 +365,7 @@ def _compute_variance(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     whole, without = differences[:, :, 0], differences[:, :, 1:]
     k, b = without.shape[1:]
     pseudo = b * whole.mean(axis=1, keepdims=True) - (b - 1) * without.mean(axis=1)
-    by_rows = pseudo.var(axis=1, ddof=1) / b
+    by_rows: NDArray[np.float64] = pseudo.var(axis=1, ddof=1) / b
     by_rows = np.where(_are_dependent(pseudo), np.maximum(by_rows, _join(pseudo)), by_rows)
     if k == 1:
         return by_rows
@@ -596,7 +596,7 @@ class LiveTest:
             return (accuracy,) if any(own is accuracy for own in measured) else (next(testable, accuracy),)
         own = {known.name: known for known in measured}
         found = [
-            own[one] if isinstance(one, str) and one in own else _bind(find_measure(one), schema)  # type: ignore[arg-type]
+            own[one] if isinstance(one, str) and one in own else _bind(find_measure(one), schema)
             for one in cast("tuple[Any, ...]", self.measure)
         ]
         if not found or len({known.name for known in found}) < len(found):
@@ -633,7 +633,7 @@ class LiveTest:
         names = [measure.name for measure in measures]
         for name in self.rope if isinstance(self.rope, Mapping) else ():
             if name not in names:
-                raise unknown_name(kind="measure of a rope", name=name, known=names)
+                raise unknown_name(kind="live measure", name=name, known=names)
         for measure in measures:
             if describe_measure(measure)["unit"] == RATE:
                 require_between("rope", self.find_rope(measure), 0.0, 1.0, open_low=False)
@@ -881,6 +881,8 @@ class LiveBlocks:
         Whether all folds score the same rows.
     labels_wait
         Whether labels can arrive later than their rows, or never.
+    n_rows
+        The number of rows if it is known; the last look is there.
 
     Examples
     --------
@@ -893,6 +895,7 @@ class LiveBlocks:
     classes: tuple[str, ...] = ()
     crossed: bool = True
     labels_wait: bool = False
+    n_rows: int | None = None
 
 
 COUNTS_ONLY = LiveBlocks()
@@ -1028,7 +1031,7 @@ class PairWatch:
         if watch is None or source is None:
             return None
         end, before = source.find_end(row), 0 if watch.last is None else watch.last.n_rows
-        if end <= before or (end < GROWTH * before and not final):
+        if end <= before or (end < GROWTH * before and not (final or end == self._live_blocks.n_rows)):
             return None
         return source.build(row, min_length=BLOCK_DELAYS * longest_delay)
 
@@ -1103,8 +1106,8 @@ def _from_json(values: list[Any]) -> Analysis:
     from_blocks, *columns = values
     if from_blocks:
         n_rows, n_blocks, first_row, differences, variance, crossed, notes = columns
-        numbers = (np.array(column, dtype=np.float64) for column in (differences, variance))
-        return BlockAnalysis(n_rows, n_blocks, first_row, *numbers, crossed, tuple(notes))
+        differences, variance = (np.array(column, dtype=np.float64) for column in (differences, variance))
+        return BlockAnalysis(n_rows, n_blocks, first_row, differences, variance, crossed, tuple(notes))
     n_rows, n_scored, only_first, only_second, n_blocks, parts = columns
     return InterimAnalysis(
         n_rows=n_rows,
