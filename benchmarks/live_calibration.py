@@ -125,6 +125,9 @@ Row = dict[str, object]
 Job = tuple[str, str, str, int]
 """The stream, the scheme, when labels come, and the number of the repetition."""
 
+Cell = tuple[str, str, str, str, str]
+"""The null, the scheme, when labels come, the stream or all of them, and the measure."""
+
 
 def count_rows(stream: str, labels: str) -> int:
     """Return the number of rows of a stream."""
@@ -447,14 +450,14 @@ class Rate:
         return float(binom.sf(self.n_claimed - 1, self.n, limit)) < 0.001
 
     @property
-    def cell(self) -> tuple[str, ...]:
+    def cell(self) -> Cell:
         """What it is a rate of."""
         return (self.null, self.scheme, self.labels, self.stream, self.measure)
 
 
 def compute_rates(rows: Sequence[dict[str, str]], *, fresh: bool = False) -> list[Rate]:
     """Compute the rates of all cells, and pooled over the streams; of the first repetitions or of the fresh ones."""
-    cells: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    cells: dict[Cell, list[str]] = defaultdict(list)
     for row in rows:
         if (int(row["repetition"]) > REPETITIONS) == fresh and row["case"] in NULLS:
             names = COLUMNS_OF_MEASURES if row["scheme"] == ONE_FOLD else NAMES
@@ -465,11 +468,11 @@ def compute_rates(rows: Sequence[dict[str, str]], *, fresh: bool = False) -> lis
     for cell in sorted(cells, key=_rank_cell):
         tested = [int(claim) for claim in cells[cell] if claim]
         counts = (len(tested), len(cells[cell]) - len(tested), sum(claim > 0 for claim in tested))
-        rates.append(Rate(*cell, *counts, fresh=fresh))
+        rates.append(Rate(*cell, *counts, fresh))
     return rates
 
 
-def _rank_cell(cell: tuple[str, ...]) -> tuple[int, ...]:
+def _rank_cell(cell: Cell) -> tuple[int, ...]:
     orders = (NULLS, tuple(SCHEMES), tuple(DELAYS), ("all", *STREAMS), COLUMNS_OF_MEASURES)
     return tuple(order.index(part) for order, part in zip(orders, cell, strict=True))
 
@@ -514,7 +517,7 @@ def write_page(rates: Sequence[Rate], fresh: Sequence[Rate]) -> Iterator[str]:
         yield "| " + " | ".join(facts) + " |"
 
 
-def write_table(pooled: dict[tuple[str, ...], Rate], labels: str) -> Iterator[str]:
+def write_table(pooled: dict[Cell, Rate], labels: str) -> Iterator[str]:
     """Yield the lines of a table of pooled rates."""
     yield "| null | folds by | n | " + " | ".join(f"`{name}`" for name in NAMES) + " |"
     yield "|" + "---|" * (3 + len(NAMES))

@@ -41,8 +41,10 @@ def draw_calibration() -> Figure:
     tests = {"two_way_t": "two-way t", "live": "live verdict", "wilcoxon": "Wilcoxon", "mcnemar": "McNemar"}
     claims = {"seeds": "one algorithm,\ntwo forests", "mirrored": "two algorithms,\nequally good"}
     outcomes: dict[tuple[str, str], list[bool]] = defaultdict(list)
-    sources = (("calibration.csv", "two_way_t", "question", "on this stream", "rejected"),)
-    sources += (("live_calibration.csv", "live", "labels", "at once", "claimed"),)
+    sources = [
+        ("calibration.csv", "two_way_t", "question", "on this stream", "rejected"),
+        ("live_calibration.csv", "live", "labels", "at once", "claimed"),
+    ]
     for name, test, column, value, count in sources:
         with (RESULTS / name).open() as lines:
             for line in csv.DictReader(lines):
