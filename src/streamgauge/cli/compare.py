@@ -83,7 +83,7 @@ def command(
     check_adjustment(adjust)
     options["earlier"] = check_folders(options, results)
     forgetting = None if tested_forgetting is None else to_forgetting_name(tested_forgetting)
-    request = {"measure": tested, "alpha": alpha, "forgetting": forgetting}
+    request: dict[str, Any] = {"measure": tested, "alpha": alpha, "forgetting": forgetting}
     if results is not None:
         return _compare_saved(results, tests, {**request, "adjust": adjust}, options)
     evaluation = prepare({**options, "alpha": alpha})

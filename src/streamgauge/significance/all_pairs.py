@@ -1,4 +1,4 @@
-"""All pairs of three or more learners: adjusted p-values, and the group that the best cannot be told from."""
+"""All pairs of three or more learners: adjusted p-values, and the best with those not significantly worse."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -459,7 +459,7 @@ def _assume(
 
 @dataclass(frozen=True)
 class _Search:
-    """The least numbers with which a difference is told."""
+    """The least numbers with which a difference is found."""
 
     basis: _Basis
     difference: float

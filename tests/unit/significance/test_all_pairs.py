@@ -1,4 +1,4 @@
-"""Three or more learners: adjusted p-values, and the group that the best cannot be told from."""
+"""Three or more learners: adjusted p-values, and the best with those that are not significantly worse."""
 
 import json
 from dataclasses import replace
@@ -108,7 +108,7 @@ def test_the_group_of_a_loss_is_that_of_the_least(results: Results) -> None:
 def test_reports_and_the_command_line_name_the_group(results: Results, tmp_path: Path) -> None:
     sentence = best_group(compare_all(results)).sentence
     for kind in ("md", "html", "latex"):
-        assert sentence.partition(";")[0] in report(results, format=kind), kind  # type: ignore[arg-type]
+        assert sentence.partition(";")[0] in report(results, format=kind), kind
     assert "adjusted p" in report(results, format="md")
     assert "Claims are by p-values adjusted by Holm over 6 pairs" in report(results, format="md")
     save(results, tmp_path / "run")

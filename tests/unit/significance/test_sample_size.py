@@ -45,8 +45,7 @@ def test_a_pilot_answers_for_any_measure(pilot: Results, measure: str) -> None:
 
 
 def test_rows_and_folds_are_the_least_that_suffice() -> None:
-    facts = {"difference": 0.02, "discordance": 0.1, "fold_deviation": 0.02}
-    size = sample_size(**facts, n_folds=20, n_rows=20_000)
+    size = sample_size(difference=0.02, discordance=0.1, fold_deviation=0.02, n_folds=20, n_rows=20_000)
     spread = Spread(0.1 - 0.02**2, 0.02**2)
     assert size.rows_needed is not None
     assert size.folds_needed is not None
