@@ -4,7 +4,8 @@ Every repetition evaluates the learners below, with new seeds, on new rows of ea
 each of three schemes and with one fold, and looks at the tallies 100 times, at rows that grow geometrically. The live
 verdicts are those of `streamgauge.significance.PairWatch`, from the tallies that a run keeps, with a margin of 0, which
 is the hardest case: a wider one needs more evidence for a claim. A claim at any look counts, whether or not it held to
-the end. The nulls:
+the end. The accuracy is compared by counts of correct predictions, in one fold by an exact sequence; the error, as all
+other measures, by tallies of blocks of rows. The nulls:
 
 - seeds: two baggings of three trees, alike but for their seeds in each fold; not with one fold, where two seeds are two
   different models.
@@ -93,10 +94,21 @@ TWO_PERCENT = "2 % positives"
 STREAMS = (*PLAIN, "10 % positives", TWO_PERCENT)
 
 CLASSES = ("0", "1")
-NAMES = ("accuracy", "f1[1]", "kappa", "kappa_m", "g_mean", "mcc", "brier", "log_loss", "roc_auc[1]", "pr_auc[1]")
-BY_BLOCKS = "accuracy, by blocks"
-"""The accuracy in one fold without the exact sequence."""
-
+NAMES = (
+    *(
+        "accuracy",
+        "error",
+        "f1[1]",
+        "kappa",
+        "kappa_m",
+        "g_mean",
+        "mcc",
+        "brier",
+        "log_loss",
+        "roc_auc[1]",
+        "pr_auc[1]",
+    ),
+)
 MEASURES: tuple[Measure, ...] = tuple(
     find_measure(name).bind(Schema((), CLASSES)) if "[" in name else find_measure(name)  # type: ignore[attr-defined]
     for name in NAMES
@@ -107,7 +119,6 @@ N_AREAS = 2
 AREAS_IN = 3
 """They are measured in every third repetition."""
 
-COLUMNS_OF_MEASURES = (*NAMES, BY_BLOCKS)
 LIVE = LiveTest(alpha=ALPHA, rope=0.0, shared=False)
 
 SEEDS, MIRRORED, MIRRORED_NOISE = NULLS = ("seeds", "mirrored", "mirrored noise")
@@ -115,7 +126,7 @@ NOISES = (0.05, 0.02)
 POWERS = tuple(f"noise {noise:g}" for noise in NOISES)
 COLUMNS = (
     *("stream", "scheme", "labels", "case", "repetition"),
-    *(f"{name}{what}" for name in COLUMNS_OF_MEASURES for what in ("", " at the end")),
+    *(f"{name}{what}" for name in NAMES for what in ("", " at the end")),
 )
 
 UNMEASURED = "-"
@@ -253,18 +264,11 @@ def list_looks(n_rows: int, labels: str) -> list[int]:
     return [int(row) for row in np.unique(np.geomspace(first, n_rows, N_LOOKS).round())]
 
 
-def look_at(
-    pair: Sequence[Sequence[Trace]],
-    blocks: Blocks,
-    looks: Sequence[int],
-    delay: int,
-    live_test: LiveTest,
-    measures: Sequence[Measure] = (),
-) -> tuple[Verdict, ...]:
-    """Return the live verdicts on two learners, in all measures or some, after looks at some rows."""
+def look_at(pair: Sequence[Sequence[Trace]], blocks: Blocks, looks: Sequence[int], delay: int) -> tuple[Verdict, ...]:
+    """Return the live verdicts on two learners after looks at some rows."""
     correct = np.stack([np.stack([trace.correct for trace in folds]) for folds in pair])
-    facts = LiveBlocks(blocks, tuple(measures) or blocks.measures, CLASSES, labels_wait=delay > 0)
-    watch = PairWatch(("first", "second"), len(pair[0]), live_test, live_blocks=facts)
+    facts = LiveBlocks(blocks, blocks.measures, CLASSES, labels_wait=delay > 0)
+    watch = PairWatch(("first", "second"), len(pair[0]), LIVE, live_blocks=facts)
     cuts = np.searchsorted(pair[0][0].row, looks)
     watch.update(correct, None, cuts.tolist(), looks, [delay] * len(looks))
     watch.analyse(looks[-1], delay, final=True)
@@ -273,12 +277,8 @@ def look_at(
 
 def watch(pair: Sequence[Sequence[Trace]], blocks: Blocks, n_rows: int, labels: str) -> Row:
     """Return the row of the claim in each measure: 0 if there is none, empty if there was no interval."""
-    looks, delay = list_looks(n_rows, labels), DELAYS[labels]
-    row: Row = {verdict.measure: find_claim(verdict) for verdict in look_at(pair, blocks, looks, delay, LIVE)}
-    if len(pair[0]) == 1:
-        (by_blocks,) = look_at(pair, blocks, looks, delay, replace(LIVE, exact=False), MEASURES[:1])
-        row[BY_BLOCKS] = find_claim(by_blocks)
-    return row
+    verdicts = look_at(pair, blocks, list_looks(n_rows, labels), DELAYS[labels])
+    return {verdict.measure: find_claim(verdict) for verdict in verdicts}
 
 
 def find_claim(verdict: Verdict) -> object:
@@ -363,7 +363,7 @@ def check_looks(n_repetitions: int = 2) -> None:
         n_rows = int(stream.n_rows or 0)
         pair = [traces.collect(name) for name in learners]
         looks = results.differences.rows.tolist() if results.differences is not None else []
-        verdicts = look_at(pair, Blocks(pair, n_rows, MEASURES), looks, delay, LIVE)
+        verdicts = look_at(pair, Blocks(pair, n_rows, MEASURES), looks, delay)
         for ours, theirs in zip(verdicts, results.verdicts, strict=True):
             if ours.interval is None or theirs.interval is None:
                 print(f"{ours.measure}: {ours.interval} here, {theirs.interval} in the run")
@@ -460,8 +460,7 @@ def compute_rates(rows: Sequence[dict[str, str]], *, fresh: bool = False) -> lis
     cells: dict[Cell, list[str]] = defaultdict(list)
     for row in rows:
         if (int(row["repetition"]) > REPETITIONS) == fresh and row["case"] in NULLS:
-            names = COLUMNS_OF_MEASURES if row["scheme"] == ONE_FOLD else NAMES
-            for stream, name in product(("all", row["stream"]), names):
+            for stream, name in product(("all", row["stream"]), NAMES):
                 if row[name] != UNMEASURED:
                     cells[row["case"], row["scheme"], row["labels"], stream, name].append(row[name])
     rates = []
@@ -473,7 +472,7 @@ def compute_rates(rows: Sequence[dict[str, str]], *, fresh: bool = False) -> lis
 
 
 def _rank_cell(cell: Cell) -> tuple[int, ...]:
-    orders = (NULLS, tuple(SCHEMES), tuple(DELAYS), ("all", *STREAMS), COLUMNS_OF_MEASURES)
+    orders = (NULLS, tuple(SCHEMES), tuple(DELAYS), ("all", *STREAMS), NAMES)
     return tuple(order.index(part) for order, part in zip(orders, cell, strict=True))
 
 
@@ -525,11 +524,7 @@ def write_table(pooled: dict[Cell, Rate], labels: str) -> Iterator[str]:
         row = [pooled[cell] for name in NAMES if (cell := (null, scheme, labels, "all", name)) in pooled]
         if row:
             n = max(rate.n + rate.n_refused for rate in row)
-            shares = [format_rate(rate) for rate in row]
-            by_blocks = pooled.get((null, scheme, labels, "all", BY_BLOCKS))
-            if by_blocks is not None and labels == "at once":
-                shares[0] += f" exact, {format_rate(by_blocks)} by blocks"
-            yield f"| {null} | {scheme} | {n:,} | " + " | ".join(shares) + " |"
+            yield f"| {null} | {scheme} | {n:,} | " + " | ".join(map(format_rate, row)) + " |"
 
 
 def format_rate(rate: Rate) -> str:
