@@ -410,6 +410,8 @@ the measures, or use two_way_t
             late=self._source.labels_delayed,
             tests_per_row=scheme.repetitions if once else scheme.n_folds,
             note="of the rows whose labels have arrived" if run_spec.labels_wait else "",
+            label_design=run_spec.label_design,
+            losses=run_spec.few_label_losses,
         )
 
     def _plan_analyses(self) -> tuple[LiveTest | None, int | None]:
@@ -527,8 +529,13 @@ the measures, or use two_way_t
         return [asdict(drift) for drift in drifts_of(self.stream, n_done)]
 
     def _describe_source(self) -> dict[str, object]:
-        """Describe what changes during a run: the drifts so far, and the state of a live source."""
-        return {"drifts": self._describe_drifts()[-1000:], "source": dict(self._stream.facts())}
+        """Describe what changes during a run: the drifts so far, the state of a live source, estimates of losses."""
+        estimates = () if self._run is None else self._run.collector.label_estimates
+        return {
+            "drifts": self._describe_drifts()[-1000:],
+            "source": dict(self._stream.facts()),
+            "label_estimates": [asdict(estimate) for estimate in estimates],
+        }
 
     def _describe(self) -> dict[str, object]:
         """Describe the run, for the manifest."""

@@ -1,7 +1,7 @@
 """Sums over labelled and unlabelled rows in a cell, from which the loss over all rows is estimated with few labels."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,20 +48,22 @@ def compute_losses(losses: Sequence[str], trace: Trace) -> tuple[NDArray[np.floa
     >>> [column.tolist() for column in compute_losses(("error", "brier"), trace)]
     [[[0.0, 1.0], [0.0625, 0.25]], [[0.25, 0.5], [0.1875, 0.25]]]
     """
-    votes, row = np.maximum(trace.votes, 0.0), np.arange(len(trace))  # type: ignore[type-var]
-    n_classes = votes.shape[1]
-    total = votes.sum(axis=1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where((total > 0.0) & np.isfinite(total), votes / total, 1.0 / n_classes)
-    spoke = trace.y_pred != ABSTAINED
+    votes, row = cast("NDArray[np.float64]", trace.votes), np.arange(len(trace))
+    votes = np.maximum(votes, 0.0) if votes.min(initial=0.0) < 0.0 else votes
+    total = votes.sum(axis=1)
+    silent = ~((total > 0.0) & np.isfinite(total))
+    if silent.any():
+        votes = np.where(silent[:, None], 1.0, votes)
+        total = np.where(silent, float(votes.shape[1]), total)
     loss, expected = np.empty((2, len(losses), len(trace)))
     for index, name in enumerate(losses):
         if name == "error":
             loss[index] = ~trace.correct
-            expected[index] = np.where(spoke, 1.0 - shares[row, np.where(spoke, trace.y_pred, 0)], 1.0)
+            chosen = 1.0 - votes[row, trace.y_pred] / total  # an abstention reads some class
+            expected[index] = np.where(trace.y_pred == ABSTAINED, 1.0, chosen)
         else:
-            squares = np.square(shares).sum(axis=1)
-            loss[index] = 0.5 * (1.0 + squares) - shares[row, trace.y_true]
+            squares = np.square(votes).sum(axis=1) / total**2
+            loss[index] = 0.5 * (1.0 + squares) - votes[row, trace.y_true] / total
             expected[index] = 0.5 * (1.0 - squares)
     return np.rint(loss * STEPS) / STEPS, np.rint(expected * STEPS) / STEPS
 

@@ -28,6 +28,7 @@ __all__ = [
     "LabelDesign",
     "LossSums",
     "PoweredMean",
+    "describe_share",
     "estimate_losses",
     "find_best_ratio",
     "find_label_design",
@@ -335,18 +336,17 @@ def interval(
     require_between("alpha", alpha, 0.0, 1.0, open_high=True)
     if share is not None:
         require_between("share", share, 0.0, 1.0)
-    usual = _estimate(sums, alpha, powered=powered, finite=finite)
-    few = _describe_few(sums)
-    if not anytime and not few:
+    if anytime:
+        return _bound_exactly(sums, share, alpha, powered=powered)
+    usual, few = _estimate(sums, alpha, powered=powered, finite=finite), _describe_few(sums)
+    if not few:
         return usual
-    if not anytime and powered:
+    if powered:
         return replace(usual, interval=None, note=f"{few}, so the confidence cannot narrow the interval")
-    if not anytime and sums.is_binary:
+    if sums.is_binary:
         return replace(usual, interval=_bound_count(sums, alpha), note=few)
     exact = _bound_exactly(sums, share, alpha, powered=powered)
-    if isinstance(exact, str):
-        return replace(usual, interval=None, note=exact)
-    return replace(usual, value=exact.value if anytime else usual.value, interval=exact.interval, note=few)
+    return replace(usual, interval=exact.interval, note=exact.note or few)
 
 
 def _describe_few(sums: LossSums) -> str:
@@ -415,19 +415,19 @@ def _search(first: int, last: int, holds: Callable[[int], bool]) -> int:
     return first
 
 
-def _bound_exactly(sums: LossSums, share: float | None, alpha: float, *, powered: bool) -> PoweredMean | str:
-    """Return the estimate of the exact confidence sequence; a text with the reason if there is none.
+def _bound_exactly(sums: LossSums, share: float | None, alpha: float, *, powered: bool) -> PoweredMean:
+    """Return the estimate and the interval of the exact confidence sequence, or the reason if there is none.
 
     Given the past and the row, the coin is all that is random: ``labelled * surprise`` has the mean ``share *
     surprise``. The mean over folds of supermartingales is one, so sums of crossed folds are averaged.
     """
     if share is None:
-        return "exact intervals need the probability of a label"
+        return PoweredMean(math.nan, note="an exact interval needs the probability of a label")
     if not sums.is_crossed:
-        return "the folds tested different rows"
+        return PoweredMean(math.nan, note="the folds tested different rows")
     n = float(sums.n_rows[0])
     if n < 1:
-        return "there are no rows"
+        return PoweredMean(math.nan, note="there are no rows")
     base, total, squares = (
         (sums.recalibrated, sums.surprise, sums.surprise_squares)
         if powered
@@ -440,6 +440,18 @@ def _bound_exactly(sums: LossSums, share: float | None, alpha: float, *, powered
 
 def _clip(low: float, high: float) -> Interval:
     return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+
+
+def describe_share(sums: LossSums) -> str:
+    """Return how many rows have labels, in words.
+
+    Examples
+    --------
+    >>> describe_share(LossSums.from_rows(np.zeros(200), np.zeros(200), np.arange(200) < 10))
+    'over all 200 rows, from 10 labels and the confidence in the other rows'
+    """
+    n_rows, n_labelled = float(sums.n_rows.mean()), float(sums.n_labelled.mean())
+    return f"over all {n_rows:,.0f} rows, from {n_labelled:,.0f} labels and the confidence in the other rows"
 
 
 def find_best_ratio(error: float, n_classes: int = 2) -> float:
@@ -493,6 +505,9 @@ def estimate_losses(
     >>> estimate.is_covered, round(estimate.width_ratio, 2), round(estimate.best_ratio, 2)
     (True, 0.88, 0.8)
     """
+    if np.isnan(sums.n_rows).any():
+        sums = LossSums.from_numbers(np.zeros((sums.n_folds, N_NUMBERS)))
+        design = LabelDesign(0.0, refusal="the rows have weights")
     share = design.share or None
     alone, powered = (interval(sums, share=share, alpha=alpha, powered=by_votes) for by_votes in (False, True))
     n_rows = float(sums.n_rows.mean())

@@ -45,6 +45,8 @@ from streamgauge.significance.confidence_sequences import (
     block_radius,
     boundary_factor,
 )
+from streamgauge.significance.prediction_powered import LabelDesign, LossSums, describe_share
+from streamgauge.significance.prediction_powered import interval as powered_interval
 from streamgauge.significance.requirements import BoundRequirement, find_range
 from streamgauge.significance.two_way import check_testable, find_rare_class, measure_without_blocks
 
@@ -70,8 +72,11 @@ FIRST_BLOCKS = 20
 FIRST_CLASS_ROWS = 200
 """It also needs this number of rows of each class that the measure looks at."""
 
-EXACT, BLOCKS = "empirical_bernstein", "block_sequence"
+EXACT, BLOCKS, POWERED = "empirical_bernstein", "block_sequence", "prediction_powered"
 """The names of the tests."""
+
+LOSSES = {"error": "error", "accuracy": "error", "brier": "brier"}
+"""The loss by which a measure is estimated from few labels."""
 
 
 @dataclass(frozen=True)
@@ -471,6 +476,9 @@ class ModelWatch:
         In how many folds a row is tested at most; None for all folds.
     note
         What to keep in mind of all verdicts.
+    label_design, losses
+        How rows are chosen for a label, and the losses whose sums are kept then. If that is a random share, half of
+        alpha is for the interval over all rows, which uses the confidence of the model in those without a label.
 
     Examples
     --------
@@ -493,8 +501,11 @@ class ModelWatch:
         late: bool = False,
         tests_per_row: int | None = None,
         note: str = "",
+        label_design: LabelDesign | None = None,
+        losses: Sequence[str] = (),
     ) -> None:
         self._names, self._n_folds, self._layout = tuple(names), n_folds, layout
+        self._label_design, self._losses = label_design, tuple(losses)
         self.requirements = tuple(requirements)
         self._forms = [find_form(requirement.measure, layout) for requirement in requirements]
         self.alpha, self._late, self._note = alpha, late, note
@@ -579,6 +590,7 @@ class ModelWatch:
         *,
         longest_delay: int = 0,
         silent: frozenset[str] = frozenset(),
+        label_sums: Column | None = None,
     ) -> None:
         """Judge all learners after `row` rows.
 
@@ -594,6 +606,8 @@ class ModelWatch:
             By how many rows a label has been late at most.
         silent
             The learners that have predicted nothing yet.
+        label_sums
+            The sums over rows with and without labels, float64 [learners, folds, losses, numbers]; None without any.
         """
         length = find_block_length(row)
         starts = [end for end in boundaries.rows if end <= row and end % length == 0]
@@ -621,7 +635,32 @@ class ModelWatch:
                     reference = known if known is not None and known.row <= row else None
                     course = _Course(np.append(ends, row), counts[index], n_rows[index])
                     finding = self._judge(requirement, form, reference, course, None if is_exact[index] else unit)
+                    if label_sums is not None and self._is_powered(requirement):
+                        finding = self._judge_by_confidence(requirement, finding, label_sums[index])
                 self._note_finding((name, q), finding, row)
+
+    def _is_powered(self, requirement: BoundRequirement) -> bool:
+        """Return whether the confidence in rows without a label helps to judge a requirement."""
+        design = self._label_design
+        known = design is not None and not design.refusal and LOSSES.get(requirement.measure.name) in self._losses
+        return known and requirement.limit is not None
+
+    def _judge_by_confidence(self, requirement: BoundRequirement, found: _Finding, numbers: Column) -> _Finding:
+        """Judge a mean loss over all rows from a random share of labels; `found` is what the labelled rows show."""
+        name, limit, design = requirement.measure.name, requirement.limit, self._label_design
+        if design is None or limit is None:
+            return found
+        sums = LossSums.from_numbers(numbers[:, self._losses.index(LOSSES[name])])
+        sums = sums.invert() if name == "accuracy" else sums
+        mean = powered_interval(sums, share=design.share, alpha=self._claim_alpha / 2, anytime=True)
+        if mean.interval is None or (found.outcome == "broken" and found.since):
+            return found
+        low, high = mean.interval if requirement.sign > 0 else (-mean.interval[1], -mean.interval[0])
+        bound = requirement.sign * limit
+        outcome: ModelOutcome = "broken" if low > bound else "kept" if high < bound else "undecided"
+        if outcome == "undecided" and found.outcome != "undecided":
+            return found
+        return _Finding(outcome, limit, POWERED, 0, mean.value, mean.interval, describe_share(sums))
 
     def _note_finding(self, claim: Claim, finding: _Finding, row: int) -> None:
         self._findings[claim] = finding
@@ -640,7 +679,8 @@ class ModelWatch:
         unit: int | None,
     ) -> _Finding:
         """Judge a ratio of sums; `unit` is the least length of blocks whose variance counts, None if it is exact."""
-        alpha, starts, before, n_before = self._claim_alpha, course.ends[:-1], course.counts[:-1], course.n_rows[:-1]
+        alpha = self._claim_alpha / 2 if self._is_powered(requirement) else self._claim_alpha
+        starts, before, n_before = course.ends[:-1], course.counts[:-1], course.n_rows[:-1]
         if requirement.limit is not None:
             case = _Case(requirement, form, requirement.limit, requirement.limit, requirement.limit, self._note)
         elif reference is None:
