@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from itertools import combinations
 from typing import Any, Protocol, cast
@@ -34,10 +34,12 @@ from streamgauge.significance.confidence_sequences import (
     bernstein_log_e,
     bernstein_radius,
     block_radius,
+    boundary_factor,
     two_way_radius,
 )
 from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
 from streamgauge.significance.row_tests import compute_variance_parts
+from streamgauge.significance.sample_size import rows_until
 from streamgauge.significance.two_way import check_testable, find_rare_class, measure_without_blocks
 
 __all__ = [
@@ -1038,7 +1040,9 @@ class PairWatch:
     def verdicts(self, failed: frozenset[str] = frozenset()) -> tuple[Verdict, ...]:
         """Return the verdicts of the last analysis, without pairs of failed learners, by pair and measure."""
         by_measure = [
-            watch.monitor.verdicts(self._names, watch.last) for watch in self._watches if watch.last is not None
+            [_add_rows_left(verdict, watch.last.n_rows) for verdict in watch.monitor.verdicts(self._names, watch.last)]
+            for watch in self._watches
+            if watch.last is not None
         ]
         return tuple(
             verdict
@@ -1093,6 +1097,21 @@ class PairWatch:
             watch.load(saved, monitor)
         self._counter, self._row = counter, facts["row"]
         self.predicted_from = np.array(facts["predicted_from"], dtype=np.int64)
+
+
+def _add_rows_left(verdict: Verdict, n_rows: int) -> Verdict:
+    """Return a verdict with about how many more rows it needs, if it is undecided and has an interval."""
+    if verdict.row is not None or verdict.interval is None:
+        return verdict
+    claim_alpha = verdict.alpha / verdict.n_claims
+    scale = (verdict.interval[1] - verdict.interval[0]) / 2 * math.sqrt(n_rows)
+    scale /= boundary_factor(n_rows, MIN_LIVE_ROWS, alpha=claim_alpha)
+
+    def compute_radius(n: int) -> float:
+        return scale * boundary_factor(n, MIN_LIVE_ROWS, alpha=claim_alpha) / math.sqrt(n)
+
+    until = rows_until(verdict.difference, verdict.rope, compute_radius, n_rows)
+    return verdict if until is None else replace(verdict, rows_left=until - n_rows)
 
 
 def _to_json(analysis: Analysis) -> list[Any]:

@@ -16,7 +16,7 @@ from streamgauge.measures import default_margin, describe_measure
 from streamgauge.records import RunData
 from streamgauge.significance.compare import leave_pair_out
 from streamgauge.significance.comparison import MODELS, QUESTIONS, THIS_STREAM
-from streamgauge.significance.confidence_sequences import asymptotic_radius, bernstein_radius, block_radius
+from streamgauge.significance.confidence_sequences import MIN_LIVE_ROWS, bernstein_radius, block_radius
 from streamgauge.significance.two_way import MIN_FOLDS, estimate_variances
 
 __all__ = ["SampleSize", "Spread", "rows_until", "sample_size"]
@@ -29,9 +29,6 @@ MAX_FOLDS = 10_000
 
 TYPICAL_BLOCKS = 28
 """A run has 20 to 40 blocks of rows."""
-
-FIRST_LOOK = 200
-"""The row of the first look of a live test, if both classes are frequent."""
 
 OBSERVED = "the difference is that of the pilot, which is uncertain: pass the least difference that matters"
 
@@ -485,70 +482,45 @@ class _Search:
             error = math.sqrt(spread.compute_variance(n, n_folds))
             return self._compute_live_radius(n, n_folds) + reach * error < abs(self.difference - rope)
 
-        return None if math.isclose(self.difference, rope) else _find_least(is_enough, FIRST_LOOK)
+        return None if math.isclose(self.difference, rope) else _find_least(is_enough, MIN_LIVE_ROWS)
 
     def _compute_live_radius(self, n: int, n_folds: int) -> float:
         spread, discordance = self.basis.spread, self.basis.discordance
         if n_folds == 1 and discordance is not None:  # an exact sequence
             return float(bernstein_radius(n * discordance, self.alpha)) / n
         variance = spread.compute_variance(n, n_folds)
-        facts = {"n_rows": n, "first_row": FIRST_LOOK, "n_blocks": TYPICAL_BLOCKS, "n_folds": n_folds}
+        facts = {"n_rows": n, "first_row": MIN_LIVE_ROWS, "n_blocks": TYPICAL_BLOCKS, "n_folds": n_folds}
         return float(block_radius(variance, **facts, alpha=self.alpha))
 
 
-def rows_until(
-    difference: float,
-    variance_per_row: float,
-    rope: float,
-    alpha: float,
-    horizon: float,
-    n_rows: int = 1,
-    *,
-    fold_radius: float = 0.0,
-    radius: Callable[[int], float] | None = None,
-) -> int | None:
-    """Return the number of rows at which a live verdict is due, if difference and variance stay as they are.
+def rows_until(difference: float, rope: float, radius: Callable[[int], float], n_rows: int = 1) -> int | None:
+    """Return the number of rows at which a live verdict is due, if the difference stays as it is.
 
-    That is the smallest number, from `n_rows` up, at which the time-uniform radius is smaller than the distance of the
-    difference from the margin: for a difference beyond the margin one learner is then known to be better, within it the
-    two are known to be equivalent. None if no number of rows suffices.
+    That is the smallest number, from `n_rows` up, at which the radius is smaller than the distance of the difference
+    from the margin: for a difference beyond the margin one learner is then known to be better, within it the two are
+    known to be equivalent. None if no number of rows suffices.
 
     Parameters
     ----------
     difference
         The difference of the measure.
-    variance_per_row
-        The variance of the difference times the number of rows.
     rope
         The margin: differences up to this do not matter.
-    alpha
-        The level of this claim.
-    horizon
-        The expected number of rows; the radius is about narrowest at a quarter of it.
+    radius
+        The half-width of the confidence sequence as a function of the number of rows, which falls with it.
     n_rows
         The rows so far.
-    fold_radius
-        The part of the radius that is due to folds, which more rows do not shrink.
-    radius
-        Another radius as a function of the number of rows, which falls with it; `fold_radius` is added in either case.
 
     Examples
     --------
-    >>> rows_until(0.03, 0.2, 0.01, 0.05, 20_000), rows_until(0.002, 0.2, 0.01, 0.05, 20_000)
-    (5505, 28803)
-    >>> rows_until(0.01, 0.2, 0.01, 0.05, 20_000) is None
-    True
+    >>> rows_until(0.03, 0.01, lambda n: n**-0.5), rows_until(0.01, 0.01, lambda n: n**-0.5)
+    (2501, None)
     """
     require_at_least("n_rows", n_rows, 1)
     distance = abs(abs(difference) - rope)
-    if not distance > fold_radius or not math.isfinite(distance) or not math.isfinite(variance_per_row):
+    if not 0.0 < distance < math.inf:
         return None
-
-    def compute_radius(n: int) -> float:
-        return asymptotic_radius(n, variance_per_row, alpha=alpha, best_at=horizon / 4)
-
-    of_rows = radius or compute_radius
-    return _find_least(lambda n: math.hypot(of_rows(n), fold_radius) < distance, n_rows)
+    return _find_least(lambda n: radius(n) < distance, n_rows)
 
 
 def _find_least(is_enough: Callable[[int], bool], start: int = 1, limit: int = MAX_ROWS) -> int | None:

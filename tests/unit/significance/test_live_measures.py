@@ -283,7 +283,7 @@ def test_exact_and_asymptotic_sequences_can_be_chosen_for_one_fold() -> None:
         (LiveTest(measure="kapa"), "kapa"),
         (LiveTest(measure=("kappa", "kappa")), "different measures"),
         (LiveTest(measure=()), "at least one"),
-        (LiveTest(measure="kappa", rope={"f1[1]": 0.1}), "rope"),
+        (LiveTest(measure="kappa", rope={"f1[1]": 0.1}), "no live measure"),
         (LiveTest(measure="kappa", rope=1.5), "rope"),
         (LiveTest(measure="recall[up]"), "up"),
     ],

@@ -12,7 +12,7 @@ from streamgauge.cli.main import cli
 from streamgauge.errors import StreamgaugeError
 from streamgauge.labelling import Fraction
 from streamgauge.results import Results, save
-from streamgauge.significance import Spread, asymptotic_radius, rows_until, sample_size
+from streamgauge.significance import LiveTest, Spread, asymptotic_radius, rows_until, sample_size
 from streamgauge.significance.compare import leave_pair_out
 from streamgauge.significance.two_way import estimate_variances
 
@@ -141,16 +141,25 @@ def test_a_pilot_and_assumptions_exclude_each_other(pilot: Results) -> None:
 
 
 def test_rows_until_a_verdict_are_the_least_at_which_the_radius_fits() -> None:
+    def compute_radius(n: int) -> float:
+        return asymptotic_radius(n, 0.2, alpha=0.05, best_at=5000)
+
     for difference, rope in ((0.03, 0.01), (-0.03, 0.01), (0.002, 0.01), (0.05, 0.0)):
-        n = rows_until(difference, 0.2, rope, 0.05, 20_000)
+        n = rows_until(difference, rope, compute_radius)
         assert n is not None
-        radii = [asymptotic_radius(rows, 0.2, alpha=0.05, best_at=5000) for rows in (n - 1, n)]
-        assert radii[0] >= abs(abs(difference) - rope) > radii[1]
-    assert rows_until(0.03, 0.2, 0.01, 0.05, 20_000, 50_000) == 50_000
-    assert rows_until(0.01, 0.2, 0.01, 0.05, 20_000) is None
-    assert rows_until(0.03, 0.2, 0.01, 0.05, 20_000, fold_radius=0.02) is None
-    assert rows_until(np.nan, 0.2, 0.01, 0.05, 20_000) is None
-    assert rows_until(0.03, 0.2, 0.01, 0.05, 20_000, radius=lambda n: 2 / n) == 101
+        assert compute_radius(n - 1) >= abs(abs(difference) - rope) > compute_radius(n)
+    assert rows_until(0.03, 0.01, compute_radius, 50_000) == 50_000
+    for difference in (0.01, -0.01, np.nan):
+        assert rows_until(difference, 0.01, compute_radius) is None
+    assert rows_until(0.03, 0.01, lambda n: 0.02 + 1 / n) is None
+
+
+def test_a_run_says_how_many_rows_are_left_until_a_verdict() -> None:
+    results = evaluate(SEA(n_rows=3000), LEARNERS, scheme=Bootstrap(10), live_test=LiveTest(rope=1e-4))
+    (verdict,) = results.verdicts
+    assert verdict.outcome == "undecided"
+    assert verdict.rows_left is not None
+    assert verdict.rows_left > 0
 
 
 def test_the_command_line_answers_from_results_a_pilot_or_assumptions(pilot: Results, tmp_path: Path) -> None:
