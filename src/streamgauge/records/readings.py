@@ -417,14 +417,22 @@ class ModelVerdict:
             text += f"; {what} is {value}" if np.isfinite(self.value) else ""
             text += f" ({self.note})" if self.note else ""
         else:
-            verb = "keeps" if self.outcome == "kept" else "breaks"
             at_least = (self.outcome == "kept") == self.greater_is_better
             bound = f"{'at least' if at_least else 'at most'} {self._format(self.interval[0 if at_least else 1])}"
-            text = f"{self.learner} {verb} {self.requirement}: {what} is {value}, {bound}; known since row {self.row:,}"
+            text = f"{self.learner} {self._claim}: {what} is {value}, {bound}; known since row {self.row:,}"
         if self.earlier is None:
             return text
         verb = "kept" if self.earlier.outcome == "kept" else "broken"
         return f"{text}; before, it was {verb} from row {self.earlier.since:,} to row {self.earlier.until:,}"
+
+    @property
+    def _claim(self) -> str:
+        """What holds of the requirement, as a verb with its object."""
+        kept = self.outcome == "kept"
+        baseline = {"beats majority": "the majority class", "beats no change": "no change"}.get(self.requirement)
+        if baseline is not None:
+            return f"beats {baseline}" if kept else f"does not beat {baseline}"
+        return f"{'keeps' if kept else 'breaks'} {self.requirement}"
 
     def _format(self, value: float) -> str:
         return format_value(value, self.unit) + ("%" if self.unit == RATE else f" {self.unit}".rstrip())
