@@ -1,8 +1,8 @@
-"""Verdicts on pairs in several measures, and on one model, made without a run."""
+"""Verdicts on pairs in several measures and on one model, and estimates from few labels, made without a run."""
 
 from dataclasses import replace
 
-from streamgauge.records import EarlierVerdict, ModelVerdict, Verdict
+from streamgauge.records import EarlierVerdict, LabelEstimate, ModelVerdict, Verdict
 from streamgauge.significance import THIS_STREAM
 
 _FACTS = {"rope": 0.01, "alpha": 0.05, "n_claims": 4, "null": THIS_STREAM, "test": "block_sequence"}
@@ -62,3 +62,7 @@ OPEN = replace(
 )
 
 MODELS = (BROKEN, KEPT, OPEN)
+
+ESTIMATE = LabelEstimate(
+    "tree", "error", 20_000, 1000, 217, 0.217, (0.192, 0.242), 0.216, (0.196, 0.238), 0.9, 0.27, 0.212, 0.83, 0.76
+)

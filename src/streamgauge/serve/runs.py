@@ -20,8 +20,8 @@ __all__ = ["Run", "merge_alarms"]
 MAX_MARKS = 2_000
 """Number of positions along a curve that can be marked: more than a screen has columns."""
 
-VERDICT_PARTS = ("verdicts", "verdict_terms", "model_verdicts", "model_verdict_terms", "comparisons")
-"""What is sent of verdicts, and of the comparisons of a finished run without live ones."""
+VERDICT_PARTS = ("verdicts", "verdict_terms", "model_verdicts", "model_verdict_terms", "comparisons", "label_estimates")
+"""What is sent of verdicts, of the comparisons of a finished run without live ones, and of estimates of losses."""
 
 
 class Run:
@@ -223,6 +223,7 @@ def _list_verdicts(results: Results) -> dict[str, Any]:
         "model_verdicts": models.facts,
         "model_verdict_terms": models.terms,
         "comparisons": [] if results.verdicts else _list_comparisons(results),
+        "label_estimates": [asdict(estimate) for estimate in results.label_estimates],
     }
 
 

@@ -11,10 +11,11 @@ pytest.importorskip("playwright", reason="Playwright, which drives a browser, is
 
 from playwright.sync_api import Browser
 
-from streamgauge import NaiveBayes, NoChange, evaluate
+from streamgauge import SEA, NaiveBayes, NoChange, evaluate
 from streamgauge.drift import DDM
 from streamgauge.labelling import First
 from streamgauge.reports import page_html, write_page
+from streamgauge.significance import LiveTest
 from tests.support.report_examples import example_results, example_verdicts
 from tests.support.timed_examples import make_timed_stream
 
@@ -82,5 +83,28 @@ def test_a_switch_draws_all_charts_over_rows_or_time(browser: Browser, tmp_path:
     page.locator("[data-x=time]").click()
     page.mouse.move(0, 0)
     assert page.locator(".plot").first.screenshot() == over_time
+    context.close()
+    assert complaints == []
+
+
+def test_the_differences_in_every_measure_are_drawn(browser: Browser, tmp_path: Path) -> None:
+    measures = ("accuracy", "kappa", "log_loss")
+    learners = {"bayes": NaiveBayes(), "last": NoChange()}
+    options: dict[str, Any] = {"every": 500, "measures": measures, "live_test": LiveTest(measure=measures)}
+    results = evaluate(SEA(n_rows=10_000), learners, **options, budgets=["error<0.3"])
+    path = write_page(results, tmp_path / "report.html")
+    context = browser.new_context(viewport={"width": 390, "height": 900}, color_scheme="dark")
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(path.as_uri())
+    live = page.locator("section[aria-label='Live verdicts']")
+    assert live.locator("canvas").count() == len(measures)
+    assert (
+        live.locator("li.first .interval, li.second .interval").count() == live.locator("li.first, li.second").count()
+    )
+    models = page.locator("section[aria-label='Live verdicts on one model'] .verdicts li")
+    assert models.count() == len(learners)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     context.close()
     assert complaints == []

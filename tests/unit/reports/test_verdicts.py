@@ -18,7 +18,7 @@ from streamgauge.results import Results
 from streamgauge.significance import THIS_STREAM
 from streamgauge.significance.verdict_terms import describe_verdicts
 from tests.support.report_examples import example_results, example_verdicts
-from tests.support.verdict_examples import BETTER, BROKEN, MODELS, NOTE, PAIRS, SURE_LOSS, UNSURE, UNSURE_LOSS
+from tests.support.verdict_examples import BETTER, BROKEN, ESTIMATE, MODELS, NOTE, PAIRS, SURE_LOSS, UNSURE, UNSURE_LOSS
 
 LEARNERS = ("tree", "bayes", "majority")
 
@@ -190,3 +190,42 @@ def test_a_difference_without_a_value_is_said_to_have_none() -> None:
     html = page_html(run)
     for title in ("Live verdicts", "Live verdicts on one model"):
         assert "nan" not in html.split(f'aria-label="{title}"')[1].split("</section>")[0]
+
+
+def test_estimates_from_few_labels_are_on_every_surface_beside_the_truth_and_no_verdicts(results: Results) -> None:
+    few = replace(results, verdicts=(), model_verdicts=(), differences=None, label_estimates=(ESTIMATE,))
+    for name, text in list_surfaces(few).items():
+        for part in (
+            "21.60",
+            "[19.60, 23.80]",
+            "21.70",
+            "[19.20, 24.20]",
+            "0.83",
+            "(0.76)",
+            "27.00",
+            "(+5.80)",
+            "21.20",
+        ):
+            assert part in text, (name, part)
+        for part in (
+            "Estimates from 1,000 labels (5.0% of 20,000 rows)",
+            "which assumes that it is calibrated on these rows",
+            "no verdicts",
+        ):
+            assert part in text, (name, part)
+        assert "Live verdict" not in text, name
+
+
+def test_an_estimate_without_an_interval_or_a_truth_has_its_reason(results: Results) -> None:
+    unknown = {"powered_interval": None, "labelled_interval": None, "truth": None, "width_ratio": float("nan")}
+    few = replace(results, label_estimates=(replace(ESTIMATE, note="fewer than 50 labelled errors", **unknown),))
+    for name, text in list_surfaces(few).items():
+        assert text.count("Note: fewer than 50 labelled errors.") == 1, name
+        assert "nan" not in text.split("Estimates from")[1][:400], name
+
+
+def test_a_wide_table_of_estimates_fits_80_columns(results: Results) -> None:
+    long = replace(ESTIMATE, learner="AdaptiveRandomForest of ten trees", measure="brier")
+    lines = rendered(replace(results, label_estimates=(ESTIMATE, long)), 80).splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    assert any("[19.60, 23.80]" in line for line in lines)

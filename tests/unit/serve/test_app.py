@@ -35,6 +35,7 @@ from streamgauge import (
 from streamgauge._engine.collector import Progress
 from streamgauge._engine.journal import Journal, JournalReader, Layout
 from streamgauge._format.times import format_time
+from streamgauge.labelling import Fraction
 from streamgauge.records import Alarm, EarlierVerdict, Verdict
 from streamgauge.serve import RunFolders, Settings
 from streamgauge.serve import curve_sources as serve_sources
@@ -524,6 +525,18 @@ def test_a_status_and_metrics_have_every_measure_and_the_verdicts_on_one_model(t
     assert f'streamgauge_model_limit{{{of_model},measure="error"}} 0.05' in text
     assert rows.tolist() == [10, 20]
     assert values[0, :, 0].tolist() == pytest.approx([-0.125, -0.2, -0.05])
+
+
+def test_estimates_from_few_labels_are_sent_while_a_run_lasts_and_later(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"labelling": Fraction(0.3), "every": 500, "journal": tmp_path / "run"}
+    results = evaluate(SEA(n_rows=4_000), NaiveBayes(), **options)
+    (estimate,) = results.label_estimates
+    run = RunFolders(tmp_path).find_run("run")
+    (live,) = run.list_verdicts()["label_estimates"]
+    assert (live["powered"], live["truth"]) == (estimate.powered, estimate.truth)
+    save(results, tmp_path / "run")
+    (saved,) = run.list_verdicts()["label_estimates"]
+    assert (saved["powered"], saved["truth"]) == (estimate.powered, estimate.truth)
 
 
 def test_the_curve_of_a_pair_needs_no_journal_once_results_are_saved(tmp_path: Path) -> None:

@@ -130,12 +130,34 @@ function makeComparisonPart(details, of, state, hooks) {
   ];
 }
 
+// Losses that were estimated with few labels, beside the truth; these are no verdicts.
+function makeEstimates(details, of) {
+  const estimates = details.label_estimates ?? [];
+  if (!estimates.length) return [];
+  const makeCell = (number, further) => make("td", {}, number, further ? make("small", {}, ` ${further}`) : null);
+  const join = (ends) => ends && `[${ends.map((end) => format.value(end, "rate")).join(", ")}]`;
+  const makeRow = (e) => make("tr", {}, make("th", { scope: "row" }, e.learner, make("small", {}, ` ${e.measure}`)),
+    makeCell(format.value(e.powered, "rate"), join(e.powered_interval)), makeCell(format.value(e.labelled, "rate"), join(e.labelled_interval)),
+    makeCell(format.value(e.unlabelled, "rate"), e.truth === null ? null : `(${format.difference(e.unlabelled - e.truth)})`), makeCell(format.value(e.truth, "rate")));
+  const titles = ["learner", "labels and confidence, %", "labels alone, %", "no labels, % (off by)", "truth, %"];
+  const { alpha, n_labelled: n, n_rows: rows } = estimates[0];
+  return [
+    make("h2", {}, `Estimates from few labels${of}`),
+    make("p", { class: "note" }, `${format.plural(n, "label")} of ${format.plural(rows, "row")}; intervals at ${+(100 * (1 - alpha)).toFixed(6)}% for one look, so these are no verdicts`),
+    make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "estimates from few labels" },
+      make("table", { class: "estimates" }, make("thead", {}, make("tr", {}, titles.map((title) => make("th", { scope: "col" }, title)))), make("tbody", {}, estimates.map(makeRow)))),
+    make("p", { class: "note terms" }, "Labels and confidence: the confidence of the model in the rows without labels is used as well, valid whatever it is worth. "
+      + "No labels: by the confidence alone, which assumes that it is calibrated on these rows. Truth: over all rows, which no estimate uses."),
+  ];
+}
+
 export function showVerdicts(runs, state, hooks) {
   show(byId("verdicts"), runs.map(({ details }) => {
     const of = runs.length > 1 ? ` of ${format.runName(details)}` : "";
     return [
       makeModelPart(details, of, state, hooks),
       details.verdicts?.length ? makePairPart(details, of, state, hooks) : makeComparisonPart(details, of, state, hooks),
+      makeEstimates(details, of),
     ];
   }).flat(4));
 }
