@@ -177,16 +177,19 @@ class Traces:
         """Open it for a run."""
         yield lambda batch: self.batches[batch.learner, batch.fold].append(batch.trace)
 
-    def collect(self, learner: str) -> list[Trace]:
+    def collect(self, learner: str, delay: int, n_rows: int) -> list[Trace]:
         """Return the predictions of a learner by fold, in the order in which labels arrive."""
         folds = sorted(fold for name, fold in self.batches if name == learner)
-        return [join_traces(self.batches[learner, fold]) for fold in folds]
+        return [join_traces(self.batches[learner, fold], delay, n_rows) for fold in folds]
 
 
-def join_traces(parts: Sequence[Trace]) -> Trace:
-    """Join the predictions of consecutive batches."""
+def join_traces(parts: Sequence[Trace], delay: int, n_rows: int) -> Trace:
+    """Join the predictions of consecutive batches; the row of each is that at which its label arrives, if it does."""
     names = ("row", "y_true", "y_pred", "majority_hit", "no_change_hit", "votes")
-    return Trace(**{name: np.concatenate([getattr(part, name) for part in parts if len(part)]) for name in names})
+    columns = {name: np.concatenate([getattr(part, name) for part in parts if len(part)]) for name in names}
+    columns["row"] = columns["row"] + delay
+    arrived = int(np.searchsorted(columns["row"], n_rows))
+    return Trace(**{name: column[:arrived] for name, column in columns.items()})
 
 
 def mix(first: Sequence[Trace], second: Sequence[Trace], heads: NDArray[np.bool_]) -> list[Trace]:
@@ -228,7 +231,7 @@ class Blocks:
         self._bins: dict[tuple[int, int], list[VoteBins]] = {}
         for index, trace in enumerate(trace for folds in pair for trace in folds):
             state = BlockState(layout, sg.Landmark().build(2, layout.native_statistics))  # type: ignore[arg-type]
-            state.block_rows = list_boundaries(0, n_rows)
+            state.block_rows = sorted({*list_boundaries(0, n_rows), n_rows})
             state.update(trace, [])
             kept[index] = replace(state.kept, votes=())
             if layout.has_votes:
@@ -328,7 +331,7 @@ def run(job: Job) -> Iterator[Row]:
         backend=sg.Threads(1),
     )
     n_rows = int(stream.n_rows or 0)
-    by_fold = {name: traces.collect(name) for name in learners}
+    by_fold = {name: traces.collect(name, DELAYS[labels], n_rows) for name in learners}
     heads = randomness.uniform(repetition, "coin", 0, 0, len(by_fold["a"][0])) < 0.5
     pairs = (
         {case: (by_fold["a"], by_fold[case]) for case in POWERS if case in learners} if "noise 0.02" in learners else {}
@@ -361,7 +364,7 @@ def check_looks(n_repetitions: int = 2) -> None:
             recorders=[traces],
         )
         n_rows = int(stream.n_rows or 0)
-        pair = [traces.collect(name) for name in learners]
+        pair = [traces.collect(name, delay, n_rows) for name in learners]
         looks = results.differences.rows.tolist() if results.differences is not None else []
         verdicts = look_at(pair, Blocks(pair, n_rows, MEASURES), looks, delay)
         for ours, theirs in zip(verdicts, results.verdicts, strict=True):
