@@ -367,20 +367,13 @@ def choose_ends(rows: Sequence[int], widths: NDArray[np.float64], min_length: in
     """
     with np.errstate(invalid="ignore"):
         scored = np.nansum(widths, axis=0)
-    length = max(find_block_length(rows[-1]), _round_up(min_length))
+    length = find_block_length(rows[-1])
+    length *= max(-(-min_length // length), 1)
     ends = [index for index, row in enumerate(rows) if row % length == 0 or index == len(rows) - 1]
     if len(ends) > 1 and 2 * (rows[ends[-1]] - rows[ends[-2]]) < length:
         del ends[-2]
     fresh = [end for before, end in pairwise([-1, *ends]) if scored[end] > (scored[before] if before >= 0 else 0.0)]
     return fresh or ends[-1:]
-
-
-def _round_up(min_length: int) -> int:
-    """Return the first length of blocks that is at least this."""
-    length = FIRST_LENGTH
-    while length < min_length:
-        length *= 2
-    return length
 
 
 def align_bins(parts: Sequence[VoteBins], level: int, index: NDArray[np.int64]) -> NDArray[np.float64]:
