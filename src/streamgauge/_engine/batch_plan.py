@@ -227,11 +227,6 @@ class RowsSpec(Protocol):
         """Whether the rows are computed, so that any machine can make them."""
         ...
 
-    @property
-    def labels_wait(self) -> bool:
-        """Whether rows may be scored before their labels arrive, or although they never do."""
-        ...
-
     def open(self) -> PlanMaker:
         """Start from the first row."""
         ...
@@ -266,6 +261,8 @@ class RunSpec:
         Where the rows come from, for workers that make them themselves.
     live_measures
         The measures whose live verdicts need tallies.
+    labels_wait
+        Whether rows may be scored before their labels arrive, or although they never do.
     compared
         The measures of the live test of pairs of learners.
     label_design
@@ -299,6 +296,7 @@ class RunSpec:
     n_rows: int | None = None
     rows: RowsSpec | None = None
     live_measures: tuple[Measure, ...] = ()
+    labels_wait: bool = False
     compared: tuple[Measure, ...] = (accuracy,)
     label_design: LabelDesign | None = None
 
@@ -316,11 +314,6 @@ class RunSpec:
     def few_label_losses(self) -> tuple[str, ...]:
         """The losses that are estimated from few labels; none if all labels arrive or no coin decides which do."""
         return () if self.label_design is None else list_losses((*self.measures, *self.live_measures))
-
-    @property
-    def labels_wait(self) -> bool:
-        """Whether rows may be scored before their labels arrive, or although they never do."""
-        return self.rows is not None and self.rows.labels_wait
 
     def list_block_rows(self, plan: BatchPlan) -> list[int]:
         """Return the rows of a plan at which tallies of blocks are kept: ends of blocks, and the end of the run."""

@@ -12,7 +12,6 @@ from streamgauge._engine.schedule import LabelTotals, Scheduler, Score
 from streamgauge._engine.source import RowSource
 from streamgauge._foreign import is_stream
 from streamgauge.errors import StreamgaugeError
-from streamgauge.labelling import AllLabels
 from streamgauge.protocols import Labelling, Scheme, Stream
 from streamgauge.records import Arrivals, Batch
 from streamgauge.streams.composed import Composed
@@ -189,11 +188,6 @@ class RowSourceSpec:
     def is_computed(self) -> bool:
         """Whether the rows are computed, so that any machine can make them."""
         return _is_computed(self.stream)
-
-    @property
-    def labels_wait(self) -> bool:
-        """Whether rows may be scored before their labels arrive, or although they never do."""
-        return self.score == "first" and not isinstance(self.labelling, AllLabels)
 
     def open(self) -> PlanMaker:
         """Start from the first row."""
