@@ -1,7 +1,7 @@
 """Significance: tests of whether one learner is better than another."""
 
 from streamgauge.records import Verdict
-from streamgauge.significance.all_pairs import ADJUSTMENTS, BestGroup, adjust_pairs, best_group
+from streamgauge.significance.all_pairs import ADJUSTMENTS, BestGroup, Comparisons, adjust_pairs, best_group
 from streamgauge.significance.bayesian import Posterior, bayesian_sign, correlated_t, signed_rank
 from streamgauge.significance.compare import check_test, compare, compare_all, list_tests
 from streamgauge.significance.comparison import (
@@ -67,6 +67,7 @@ __all__ = [
     "BestGroup",
     "Betting",
     "Comparison",
+    "Comparisons",
     "Effect",
     "Friedman",
     "GroupSequentialSignFlip",

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from streamgauge._format.markup import Markup, tag
 from streamgauge._format.text import count, describe_forgetting, join_words
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.significance.comparison import Comparison
 from streamgauge.significance.corrections import CORRECTIONS
 
-__all__ = ["ADJUSTMENTS", "BestGroup", "adjust_pairs", "best_group", "check_adjustment"]
+__all__ = ["ADJUSTMENTS", "BestGroup", "Comparisons", "adjust_pairs", "best_group", "check_adjustment"]
 
 NO_ADJUSTMENT = "none"
 ADJUSTMENTS = (*CORRECTIONS, NO_ADJUSTMENT)
@@ -28,7 +29,7 @@ def check_adjustment(name: str) -> None:
         raise unknown_name(kind="adjustment", name=name, known=ADJUSTMENTS)
 
 
-def adjust_pairs(comparisons: Sequence[Comparison], adjust: str = "holm") -> tuple[Comparison, ...]:
+def adjust_pairs(comparisons: Sequence[Comparison], adjust: str = "holm") -> "Comparisons":
     """Return the comparisons of all pairs by one test, with p-values adjusted for their number.
 
     Each of the two questions has its own adjustment. One pair needs none.
@@ -49,14 +50,14 @@ def adjust_pairs(comparisons: Sequence[Comparison], adjust: str = "holm") -> tup
     """
     check_adjustment(adjust)
     if adjust == NO_ADJUSTMENT or len(comparisons) < 2:
-        return tuple(comparisons)
+        return Comparisons(comparisons)
     title, correct = CORRECTIONS[adjust]
     adjusted = correct([comparison.p_value for comparison in comparisons])
     answers = [comparison.such_streams for comparison in comparisons]
     known = [answer for answer in answers if answer is not None]
     others = correct([answer.p_value for answer in known]).tolist() if len(known) == len(answers) else []
     words = f"{title} over {count(len(comparisons), 'pair')}"
-    return tuple(
+    return Comparisons(
         replace(
             comparison,
             adjusted=p_value,
@@ -127,6 +128,33 @@ class BestGroup:
 
     def __repr__(self) -> str:
         return self.sentence
+
+
+class Comparisons(tuple[Comparison, ...]):
+    """The comparisons of all pairs; of three or more learners they are shown with the group of the best.
+
+    Examples
+    --------
+    >>> from streamgauge.significance import sign_test
+    >>> Comparisons([sign_test([1.0] * 10)])
+    the first is better than the second by 1.00 on this stream (sign test over 10 folds, p = 0.002). It leaves out the \
+luck of the rows, which the folds share.
+    """
+
+    @property
+    def best_group(self) -> BestGroup:
+        """The best, and those that are not significantly worse; see `best_group`."""
+        return best_group(self)
+
+    def __repr__(self) -> str:
+        return "\n".join([*map(repr, self), *self._list_groups()]) or "()"
+
+    def _repr_html_(self) -> str:
+        parts = [Markup(comparison._repr_html_()) for comparison in self]
+        return tag("div", *parts, *(tag("p", tag("b", group)) for group in self._list_groups()))
+
+    def _list_groups(self) -> list[str]:
+        return [self.best_group.sentence] if len(self) > 1 else []
 
 
 def best_group(comparisons: Sequence[Comparison]) -> BestGroup:

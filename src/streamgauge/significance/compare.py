@@ -12,7 +12,7 @@ from streamgauge.measures import OverTallies, describe_measure, list_statistics
 from streamgauge.measures import measure as find_measure
 from streamgauge.protocols import Measure
 from streamgauge.records import PairSums, RunData, Schema
-from streamgauge.significance.all_pairs import adjust_pairs, check_adjustment
+from streamgauge.significance.all_pairs import Comparisons, adjust_pairs, check_adjustment
 from streamgauge.significance.comparison import SEEDS, TESTS, Comparison, SignificanceTest, find_test
 from streamgauge.significance.fold_tests import RESAMPLING_SCHEMES, held_out_ratio
 from streamgauge.significance.mean_readings import find_width, leave_readings_out
@@ -173,7 +173,7 @@ def compare_all(
     measure: str | Measure | Callable[..., float] | None = None,
     forgetting: str | None = None,
     adjust: str = "holm",
-) -> tuple[Comparison, ...]:
+) -> Comparisons:
     """Test every pair of learners with `compare`, in the order of the learners, and adjust the p-values.
 
     With three or more learners there are several pairs, and with every test the chance of a false claim grows. So a

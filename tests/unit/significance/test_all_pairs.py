@@ -124,6 +124,16 @@ def test_reports_and_the_command_line_name_the_group(results: Results, tmp_path:
         assert facts["comparisons"][0][name], name
 
 
+def test_comparisons_are_shown_with_the_group(results: Results) -> None:
+    comparisons = compare_all(results)
+    sentence = best_group(comparisons).sentence
+    assert repr(comparisons).splitlines()[-1] == sentence
+    assert sentence in comparisons._repr_html_()
+    assert comparisons._repr_html_().count("<table") == 6
+    assert comparisons.best_group == best_group(comparisons)
+    assert repr(compare_all(Results.from_readings((), n_rows=0))) == "()"
+
+
 def test_the_kind_of_folds_is_matched_exactly() -> None:
     values = np.random.default_rng(1).random((2, 5, 21))
     for kind in ("Bootstrap(k=5)", "MyBootstrap", "split"):
