@@ -240,7 +240,7 @@ def _draw_run(
     if kind == "resources":
         return plots.resources(run, options["cost"], learners=learners, **shape)
     if kind == "difference":
-        pair = dict(zip(("first", "second"), _get_pair(kind, learners), strict=False))
+        pair: dict[str, Any] = dict(zip(("first", "second"), _get_pair(kind, learners), strict=False))
         return plots.difference(run, **pair, measure=options["measure"], **shape)
     return plots.balance(run, **shape) if kind == "balance" else plots.labels(run, **shape)
 

@@ -109,7 +109,7 @@ def _build_list(heading: str, lines: Sequence[str]) -> Markup:
     return join_markup(tag("p", tag("b", heading)), tag("ul", *(tag("li", line) for line in lines)))
 
 
-def _build_terms(verdicts: Sequence[Verdict] | Sequence[ModelVerdict]) -> list[Markup]:
+def _build_terms(verdicts: Sequence[Verdict | ModelVerdict]) -> list[Markup]:
     """Return what all verdicts have in common; empty if there are none."""
     terms = " ".join(describe_verdicts(verdicts).terms)
     return [tag("p", tag("small", terms))] if terms else []

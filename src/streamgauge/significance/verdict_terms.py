@@ -37,7 +37,7 @@ class DescribedVerdicts:
     []
     """
 
-    verdicts: tuple[Verdict, ...] | tuple[ModelVerdict, ...]
+    verdicts: tuple[Verdict | ModelVerdict, ...]
     sentences: tuple[str, ...]
     terms: tuple[str, ...]
 
@@ -77,7 +77,7 @@ def describe_rows_left(verdict: Verdict) -> str:
     return f"about {count(int(float(f'{verdict.rows_left:.2g}')), 'more row')} if the difference stays as it is"
 
 
-def describe_verdicts(verdicts: Sequence[Verdict] | Sequence[ModelVerdict]) -> DescribedVerdicts:
+def describe_verdicts(verdicts: Sequence[Verdict | ModelVerdict]) -> DescribedVerdicts:
     """Return verdicts with their sentences, and once for all of them what they claim and what they cannot know.
 
     A note that several verdicts share is among the terms, not in their sentences.
@@ -111,7 +111,7 @@ def _name(verdict: Verdict | ModelVerdict) -> str:
     return f"{verdict.first} and {verdict.second}, {verdict.measure}"
 
 
-def _describe_claims(verdicts: Sequence[Verdict] | Sequence[ModelVerdict]) -> list[str]:
+def _describe_claims(verdicts: Sequence[Verdict | ModelVerdict]) -> list[str]:
     n_claims, alpha = verdicts[0].n_claims, verdicts[0].alpha
     about = "" if all(verdict.test in EXACT for verdict in verdicts) else "about "
     which = f"any of the {n_claims:,} claims" if n_claims > 1 else "each" if len(verdicts) > 1 else "it"

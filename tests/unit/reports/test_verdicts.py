@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from html import unescape
 from io import StringIO
+from typing import Any
 
 import numpy as np
 import pytest
@@ -217,7 +218,12 @@ def test_estimates_from_few_labels_are_on_every_surface_beside_the_truth_and_no_
 
 
 def test_an_estimate_without_an_interval_or_a_truth_has_its_reason(results: Results) -> None:
-    unknown = {"powered_interval": None, "labelled_interval": None, "truth": None, "width_ratio": float("nan")}
+    unknown: dict[str, Any] = {
+        "powered_interval": None,
+        "labelled_interval": None,
+        "truth": None,
+        "width_ratio": float("nan"),
+    }
     few = replace(results, label_estimates=(replace(ESTIMATE, note="fewer than 50 labelled errors", **unknown),))
     for name, text in list_surfaces(few).items():
         assert text.count("Note: fewer than 50 labelled errors.") == 1, name
