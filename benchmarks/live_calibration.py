@@ -28,9 +28,8 @@ fails is not offered for live verdicts.
 
 Power is that of a bagging against itself behind a noise filter, with the same seeds and ten folds, and with one fold:
 the row of the live verdict, divided by the row from which on the two-way t of the same rows has p <= 0.05 at all looks
-at which a live verdict is possible.
-The median of the ratio may be at most 3 for each measure and noise. Repetitions count in which the two-way t is
-significant from the first third of the rows on, so that a ratio of 3 can be seen.
+at which a live verdict is possible. The median of the ratio may be at most 3 for each measure and noise. Repetitions
+count in which the two-way t is significant from the first third of the rows on, so that a ratio of 3 can be seen.
 
 ``python -m benchmarks live_calibration`` appends finished repetitions to ``.cache/live_calibration.csv``, so that it
 can be stopped and resumes there; ``CALIBRATION_PART=1/2`` runs the first half, to run several processes at once,
@@ -73,7 +72,7 @@ ALPHA = 0.05
 N_LOOKS = 100
 FIRST_LOOK = 200
 REPETITIONS, LATE_REPETITIONS, FRESH_REPETITIONS = 1000, 200, 4000
-POWER_REPETITIONS = 20
+POWER_REPETITIONS = 10
 POOLED_LIMIT, CELL_LIMIT, RATIO_LIMIT = 0.055, 0.064, 3.0
 REPETITIONS_FILE = ROOT / ".cache" / "live_calibration.csv"
 RATES_FILE = Path(__file__).parent / "results" / "live_calibration.csv"
@@ -214,28 +213,29 @@ class Blocks:
 
     Parameters
     ----------
-    pair
-        The predictions of two learners by fold.
+    learners
+        The predictions of each learner by fold.
     n_rows
         The number of rows.
     measures
         What will be measured.
     """
 
-    def __init__(self, pair: Sequence[Sequence[Trace]], n_rows: int, measures: Sequence[Measure]) -> None:
+    def __init__(self, learners: Sequence[Sequence[Trace]], n_rows: int, measures: Sequence[Measure]) -> None:
         self.measures = tuple(measures)
         statistics = {*list_statistics(measures), BASELINES} - {"rows"}
         layout = BlockLayout(2, tuple(sorted(statistics)))
-        self._history = BlockHistory((2, len(pair[0])), layout)
+        n_folds = len(learners[0])
+        self._history = BlockHistory((len(learners), n_folds), layout)
         kept = {}
         self._bins: dict[tuple[int, int], list[VoteBins]] = {}
-        for index, trace in enumerate(trace for folds in pair for trace in folds):
+        for index, trace in enumerate(trace for folds in learners for trace in folds):
             state = BlockState(layout, sg.Landmark().build(2, layout.native_statistics))  # type: ignore[arg-type]
             state.block_rows = sorted({*list_boundaries(0, n_rows), n_rows})
             state.update(trace, [])
             kept[index] = replace(state.kept, votes=())
             if layout.has_votes:
-                self._bins[divmod(index, len(pair[0]))] = _align([by_class[1] for by_class in state.kept.votes])
+                self._bins[divmod(index, n_folds)] = _align([by_class[1] for by_class in state.kept.votes])
         self._history.add(kept)
         self.find_end = self._history.find_end
 
@@ -267,21 +267,22 @@ def list_looks(n_rows: int, labels: str) -> list[int]:
     return [int(row) for row in np.unique(np.geomspace(first, n_rows, N_LOOKS).round())]
 
 
-def look_at(pair: Sequence[Sequence[Trace]], blocks: Blocks, looks: Sequence[int], delay: int) -> tuple[Verdict, ...]:
-    """Return the live verdicts on two learners after looks at some rows."""
-    correct = np.stack([np.stack([trace.correct for trace in folds]) for folds in pair])
+def look_at(
+    learners: Sequence[Sequence[Trace]], blocks: Blocks, looks: Sequence[int], delay: int
+) -> dict[tuple[int, str], Verdict]:
+    """Return the live verdicts on the first two learners, the next two and so on, by pair and measure, after looks."""
+    correct = np.stack([np.stack([trace.correct for trace in folds]) for folds in learners])
     facts = LiveBlocks(blocks, blocks.measures, CLASSES, labels_wait=delay > 0)
-    watch = PairWatch(("first", "second"), len(pair[0]), LIVE, live_blocks=facts)
-    cuts = np.searchsorted(pair[0][0].row, looks)
+    names = [str(number) for number in range(len(learners))]
+    watch = PairWatch(names, len(learners[0]), LIVE, live_blocks=facts)
+    cuts = np.searchsorted(learners[0][0].row, looks)
     watch.update(correct, None, cuts.tolist(), looks, [delay] * len(looks))
     watch.analyse(looks[-1], delay, final=True)
-    return watch.verdicts()
-
-
-def watch(pair: Sequence[Sequence[Trace]], blocks: Blocks, n_rows: int, labels: str) -> Row:
-    """Return the row of the claim in each measure: 0 if there is none, empty if there was no interval."""
-    verdicts = look_at(pair, blocks, list_looks(n_rows, labels), DELAYS[labels])
-    return {verdict.measure: find_claim(verdict) for verdict in verdicts}
+    pairs = {
+        (first, second): number for number, (first, second) in enumerate(zip(names[::2], names[1::2], strict=True))
+    }
+    found = ((pairs.get((verdict.first, verdict.second)), verdict) for verdict in watch.verdicts())
+    return {(number, verdict.measure): verdict for number, verdict in found if number is not None}
 
 
 def find_claim(verdict: Verdict) -> object:
@@ -293,14 +294,19 @@ def find_claim(verdict: Verdict) -> object:
     return "" if verdict.interval is None else 0
 
 
-def test_at_looks(blocks: Blocks, n_rows: int, labels: str) -> Row:
+def test_at_looks(blocks: Blocks, looks: Sequence[int], pair: int) -> Row:
     """Return the row from which on the two-way t of each measure is significant at all looks; empty if it is not.
 
     It looks where a live verdict is possible: with enough blocks, and rows of each class.
     """
     row: Row = {}
-    looks = {blocks.find_end(look): look for look in list_looks(n_rows, labels)}
-    tallies = [(look, at_look) for end, look in reversed(looks.items()) if (at_look := blocks.build(end)) is not None]
+    ends = {blocks.find_end(look): look for look in looks}
+    both = [2 * pair, 2 * pair + 1]
+    tallies = [
+        (look, at_look.select_learners(both))
+        for end, look in reversed(ends.items())
+        if (at_look := blocks.build(end)) is not None
+    ]
     for measure in blocks.measures:
         since: int | None = None
         for look, at_look in tallies:
@@ -340,10 +346,13 @@ def run(job: Job) -> Iterator[Row]:
         pairs[SEEDS] = (by_fold["a"], by_fold["b"])
     for null, (one, other) in {MIRRORED: ("bayes", "tree"), MIRRORED_NOISE: ("a", "noise 0.05")}.items():
         pairs[null] = (mix(by_fold[one], by_fold[other], heads), mix(by_fold[one], by_fold[other], ~heads))
-    for case, pair in pairs.items():
-        blocks = Blocks(pair, n_rows, choose_measures(repetition))
-        row = {"case": case, **watch(pair, blocks, n_rows, labels)}
-        yield row | test_at_looks(blocks, n_rows, labels) if case in POWERS else row
+    compared = [learner for pair in pairs.values() for learner in pair]
+    blocks, looks = Blocks(compared, n_rows, choose_measures(repetition)), list_looks(n_rows, labels)
+    verdicts = look_at(compared, blocks, looks, DELAYS[labels])
+    for number, case in enumerate(pairs):
+        claims = {measure.name: find_claim(verdicts[number, measure.name]) for measure in blocks.measures}
+        at_the_end = test_at_looks(blocks, looks, number) if case in POWERS else {}
+        yield {"case": case, **claims, **at_the_end}
 
 
 def check_looks(n_repetitions: int = 2) -> None:
@@ -367,7 +376,7 @@ def check_looks(n_repetitions: int = 2) -> None:
         pair = [traces.collect(name, delay, n_rows) for name in learners]
         looks = results.differences.rows.tolist() if results.differences is not None else []
         verdicts = look_at(pair, Blocks(pair, n_rows, MEASURES), looks, delay)
-        for ours, theirs in zip(verdicts, results.verdicts, strict=True):
+        for ours, theirs in zip(verdicts.values(), results.verdicts, strict=True):
             if ours.interval is None or theirs.interval is None:
                 print(f"{ours.measure}: {ours.interval} here, {theirs.interval} in the run")
             else:
