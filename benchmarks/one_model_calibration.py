@@ -34,7 +34,8 @@ from streamgauge.significance.single_model import ModelWatch
 from streamgauge.streams import ArrayStream
 
 REPETITIONS = 1000
-REPETITIONS_WITH_LEARNER = 300
+REPETITIONS_LATE = 400
+REPETITIONS_WITH_LEARNER = 200
 AT_ONCE = 50
 N_LOOKS = 100
 DELAY = 500
@@ -110,7 +111,9 @@ class Case:
     @property
     def repetitions(self) -> int:
         """The number of repetitions."""
-        return REPETITIONS_WITH_LEARNER if self.draw is draw_coins else REPETITIONS
+        if self.draw is draw_coins:
+            return REPETITIONS_WITH_LEARNER
+        return REPETITIONS_LATE if self.late else REPETITIONS
 
     @property
     def looks(self) -> list[int]:
@@ -151,8 +154,8 @@ CASES = {
     "error<0.5, naive Bayes on coins": Case("error<0.5", draw_coins, 5_000),
     "error<reference(1000)+0, naive Bayes on coins": Case("error<reference(1000)+0", draw_coins, 5_000),
     "beats majority, naive Bayes on coins": Case("beats majority", draw_coins, 5_000),
-    "error<0.5, naive Bayes on coins, late": Case("error<0.5", draw_coins, 100_000, late=True),
-    "beats majority, naive Bayes on coins, late": Case("beats majority", draw_coins, 100_000, late=True),
+    "error<0.5, naive Bayes on coins, late": Case("error<0.5", draw_coins, 70_000, late=True),
+    "beats majority, naive Bayes on coins, late": Case("beats majority", draw_coins, 70_000, late=True),
     "error<0.05, at the limit, late": Case("error<0.05", draw_at_limit, LATER, late=True),
     "error<0.05, rising to the limit, late": Case("error<0.05", draw_drift, LATER, late=True, claims=("broken",)),
     "error<0.05, in runs, late": Case("error<0.05", draw_runs, LATER, late=True),
@@ -264,8 +267,8 @@ def run_missing() -> None:
     """Run the repetitions that are not in the file yet."""
     wanted = {**CASES, **CHANGES, **{f"{name}{ALL_ROWS}": case for name, case in CHANGES.items() if not case.late}}
     done: dict[str, int] = {}
-    for row in read_results():
-        done[row["case"]] = done.get(row["case"], 0) + 1
+    for repetition in read_results():
+        done[repetition["case"]] = done.get(repetition["case"], 0) + 1
     limit = int(os.environ.get("CALIBRATION_REPETITIONS", "1000000"))
     new = not RESULTS.exists()
     with RESULTS.open("a", newline="") as file:

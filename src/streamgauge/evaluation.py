@@ -237,7 +237,8 @@ class Evaluation:
             detectors=self.detectors,
             seed=self.seed,
             with_votes=self._label_design is not None
-            or any(map(needs_votes, (*self.measures, *self._required_measures, *self.recorders))),
+            or any(map(needs_votes, (*self.measures, *self._required_measures)))
+            or any(map(needs_votes, self.recorders)),
             with_cell_batches=bool(self.recorders),
             metered=self._is_metered,
             time_budget=self.time_budget,

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import streamgauge as sg
-from streamgauge.backends import Processes
+from streamgauge._engine.batch_plan import Backend
+from streamgauge.backends import Processes, Threads
 from streamgauge.labelling import Delayed
 from tests.support.commands import streamgauge
 
@@ -12,11 +13,18 @@ BUDGETS = ["error<0.3", "kappa>0.2", "beats majority", "error<reference(500)+0.0
 
 def test_processes_do_not_matter() -> None:
     learners = [sg.NaiveBayes(), sg.HoeffdingTree(grace_period=50)]
+    backends: tuple[Backend, ...] = (Threads(1), Processes(2))
     alone, many = (
         sg.evaluate(
-            sg.SEA(n_rows=3000), learners, budgets=BUDGETS, every=300, labelling=Delayed(10), batch_size=700, **options
+            sg.SEA(n_rows=3000),
+            learners,
+            budgets=BUDGETS,
+            every=300,
+            labelling=Delayed(10),
+            batch_size=700,
+            backend=backend,
         )
-        for options in ({}, {"backend": Processes(2)})
+        for backend in backends
     )
     assert len(alone.model_verdicts) == 2 * len(BUDGETS)
     assert repr(alone.model_verdicts) == repr(many.model_verdicts)

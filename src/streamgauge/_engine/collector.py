@@ -75,9 +75,10 @@ class Progress:
     @property
     def new_verdicts(self) -> tuple[Verdict | ModelVerdict, ...]:
         """The verdicts on pairs and on single learners that were reached, or no longer held, at these readings."""
+        known: tuple[Verdict | ModelVerdict, ...] = (*self.verdicts, *self.model_verdicts)
         return tuple(
             verdict
-            for verdict in (*self.verdicts, *self.model_verdicts)
+            for verdict in known
             if (verdict.row is not None and verdict.row in self.rows)
             or (verdict.earlier is not None and verdict.earlier.until in self.rows)
         )

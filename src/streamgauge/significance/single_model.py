@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -800,8 +800,8 @@ class ModelWatch:
         states = self._states.items()
         facts = {
             "requirements": [requirement.text for requirement in self.requirements],
-            "states": [[*claim, outcome, row, _list_values(earlier)] for claim, (outcome, row, earlier) in states],
-            "findings": [[*claim, *_list_values(finding)] for claim, finding in self._findings.items()],
+            "states": [[*claim, outcome, row, earlier and vars(earlier)] for claim, (outcome, row, earlier) in states],
+            "findings": [[*claim, vars(finding)] for claim, finding in self._findings.items()],
             "references": [[*claim, known.low, known.high] for claim, known in self._references.items()],
             "first_rows": [[*claim, row] for claim, row in self._first_rows.items()],
             "awaits_references": self._awaits_references,
@@ -820,12 +820,12 @@ class ModelWatch:
                 msg = f"it has the requirements {', '.join(facts['requirements'])}"
                 raise ValueError(msg)
             self._states = {
-                (name, q): (outcome, row, EarlierVerdict(*earlier) if earlier else None)
+                (name, q): (outcome, row, earlier and EarlierVerdict(**earlier))
                 for name, q, outcome, row, earlier in facts["states"]
             }
             self._findings = {
-                (name, q): _Finding(*values[:5], None if values[5] is None else tuple(values[5]), values[6])
-                for name, q, *values in facts["findings"]
+                (name, q): _Finding(**{**values, "interval": values["interval"] and tuple(values["interval"])})
+                for name, q, values in facts["findings"]
             }
             self._references = {
                 (name, q): _Reference(_Course(*(columns[f"{field.name} {i}"] for field in fields(_Course))), *ends)
@@ -964,7 +964,3 @@ def _set_limits(
 
 def _join(*notes: str) -> str:
     return "; ".join(note for note in notes if note)
-
-
-def _list_values(record: EarlierVerdict | _Finding | None) -> list[Any]:
-    return [] if record is None else [getattr(record, field.name) for field in fields(record)]

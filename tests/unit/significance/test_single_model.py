@@ -43,7 +43,7 @@ class Echo:
     """A model that predicts the class in the first column and learns nothing."""
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.eye(2)[x[:, 0].astype(int)]
+        return np.asarray(np.eye(2)[x[:, 0].astype(int)])
 
     def learn(self, x: Any, y: Any, weight: Any) -> None:
         """Learn nothing."""
@@ -77,7 +77,7 @@ def bet(total: float, squares: float) -> float:
     """Return the log e-value of a mixture of bets, as a loop."""
     stakes = [0.5 / 2**power for power in range(12)]
     logs = [stake * total - (-math.log(1.0 - stake) - stake) * max(squares, 1.0) for stake in stakes]
-    return max(logs) + math.log(sum(math.exp(log - max(logs)) for log in logs) / len(logs))
+    return float(max(logs) + math.log(sum(math.exp(log - max(logs)) for log in logs) / len(logs)))
 
 
 def find_share(start: int) -> float:
@@ -90,7 +90,7 @@ def find_share(start: int) -> float:
     return 0.5 / ((era + 1) * (era + 2)) / (40 if era == 0 else 20)
 
 
-def decide_plainly(values: NDArray[np.float64], alpha: float) -> tuple[str, int]:
+def decide_plainly(values: NDArray[Any], alpha: float) -> tuple[str, int]:
     """Return the outcome for values in [-1, 1] that must have a mean below 0, and the start with most evidence."""
     n, length, excess = len(values), 8, {}
     while n > 40 * length:
