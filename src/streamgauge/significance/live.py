@@ -1101,7 +1101,7 @@ class PairWatch:
 
 def _add_rows_left(verdict: Verdict, n_rows: int) -> Verdict:
     """Return a verdict with about how many more rows it needs, if it is undecided and has an interval."""
-    if verdict.row is not None or verdict.interval is None:
+    if verdict.row is not None or verdict.interval is None or n_rows < MIN_LIVE_ROWS:
         return verdict
     claim_alpha = verdict.alpha / verdict.n_claims
     scale = (verdict.interval[1] - verdict.interval[0]) / 2 * math.sqrt(n_rows)

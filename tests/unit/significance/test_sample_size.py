@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from streamgauge import SEA, Bootstrap, HoeffdingTree, NaiveBayes, evaluate
 from streamgauge.cli.main import cli
 from streamgauge.errors import StreamgaugeError
-from streamgauge.labelling import Fraction
+from streamgauge.labelling import Delayed, Fraction
 from streamgauge.results import Results, save
 from streamgauge.significance import LiveTest, Spread, asymptotic_radius, rows_until, sample_size
 from streamgauge.significance.compare import leave_pair_out
@@ -160,6 +160,11 @@ def test_a_run_says_how_many_rows_are_left_until_a_verdict() -> None:
     assert verdict.outcome == "undecided"
     assert verdict.rows_left is not None
     assert verdict.rows_left > 0
+
+
+def test_before_the_first_score_no_rows_left_are_estimated() -> None:
+    results = evaluate(SEA(n_rows=100), LEARNERS, scheme=Bootstrap(5), labelling=Delayed(60), every=20)
+    assert [verdict.rows_left for verdict in results.verdicts] == [None]
 
 
 def test_the_command_line_answers_from_results_a_pilot_or_assumptions(pilot: Results, tmp_path: Path) -> None:
