@@ -6,11 +6,11 @@ from pathlib import Path
 
 from PIL import Image
 
-from docs.drawing import comparisons, costs, diagrams, evaluation, figures, learners, streams
+from docs.drawing import comparisons, costs, diagrams, evaluation, figures, learners, streams, verdicts
 from streamgauge.plots import Figure
 
 PICTURES = Path(__file__).parents[1] / "pictures"
-MODULES = (streams, evaluation, comparisons, learners, costs, diagrams, figures)
+MODULES = (streams, evaluation, comparisons, verdicts, learners, costs, diagrams, figures)
 DRAWERS: dict[str, Callable[[], Figure]] = {
     name.removeprefix("draw_"): getattr(module, name) for module in MODULES for name in module.__all__
 }
