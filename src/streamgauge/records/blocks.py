@@ -5,10 +5,11 @@ length that depends on the number of rows alone and doubles as the run proceeds,
 neither batches nor restarts change a bit.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,10 +142,16 @@ class BlockLayout:
         shapes = {**shapes, **dict.fromkeys([*baselines, "width", *scalars], ())}
         return {**shapes, "ranks": (N_RANKS, c, c)} if self.has_votes else shapes
 
+    @cached_property
+    def positions(self) -> dict[str, tuple[int, int]]:
+        """The position of the first number of each part of a tally, and that after its last."""
+        ends = list(accumulate((math.prod(shape) for shape in self.shapes.values()), initial=0))
+        return dict(zip(self.shapes, pairwise(ends), strict=True))
+
     @property
     def n_numbers(self) -> int:
         """How many numbers a tally has."""
-        return int(sum(np.prod(shape) for shape in self.shapes.values()))
+        return max(end for _, end in self.positions.values())
 
     @property
     def n_ranks(self) -> int:
@@ -158,8 +165,7 @@ class BlockLayout:
 
     def find_position(self, name: str) -> int:
         """Return the position of the first number of a part of a tally."""
-        names = list(self.shapes)
-        return int(sum(np.prod(self.shapes[part]) for part in names[: names.index(name)]))
+        return self.positions[name][0]
 
     def flatten(self, tallies: Tallies) -> NDArray[np.float64]:
         """Return the numbers of tallies, float64 [tallies, numbers]."""
@@ -168,12 +174,10 @@ class BlockLayout:
 
     def restore(self, numbers: NDArray[np.float64], ranks: Column | None = None) -> Tallies:
         """Return the tallies of numbers; `ranks` replaces how votes rank rows, which cannot be added."""
-        parts: dict[str, Column] = {}
-        index = 0
-        for name, shape in self.shapes.items():
-            size = int(np.prod(shape))
-            parts[name] = numbers[:, index : index + size].reshape(len(numbers), *shape)
-            index += size
+        parts: dict[str, Column] = {
+            name: numbers[:, start:end].reshape(len(numbers), *self.shapes[name])
+            for name, (start, end) in self.positions.items()
+        }
         if ranks is not None:
             parts["ranks"] = ranks
         parts.setdefault("majority_hits", np.zeros(len(numbers)))
@@ -281,7 +285,7 @@ class BlockTallies:
     rows: NDArray[np.int64]
     layout: BlockLayout
     numbers: NDArray[np.float64]
-    votes: dict[tuple[int, int, int], VoteBins] = field(default_factory=dict)
+    votes: Mapping[tuple[int, int, int], VoteBins] = field(default_factory=dict)
 
     @property
     def n_blocks(self) -> int:
@@ -347,14 +351,38 @@ class BlockTallies:
         if n_ranks:
             blocks[:, :, -n_ranks:] = np.nan
             blocks[:, -1, -n_ranks:] = chosen[:, -1, -n_ranks:]
-        bins = {}
-        for index, of_cell in enumerate(votes):
-            for code in range(layout.n_classes if of_cell else 0):
-                level, occupied, _ = of_cell[keep[-1]][code]
-                weights = align_bins([of_cell[end][code] for end in keep], level, occupied)
-                bins[(*divmod(index, shape[1]), code)] = (level, occupied, np.diff(weights, axis=1, prepend=0.0))
+        bins = _BlockVotes(
+            {
+                (*divmod(index, shape[1]), code): [of_cell[end][code] for end in keep]
+                for index, of_cell in enumerate(votes)
+                for code in range(layout.n_classes if of_cell else 0)
+            }
+        )
         ends = np.array([rows[index] for index in keep], dtype=np.int64)
         return cls(ends, layout, blocks.reshape(*shape, *blocks.shape[1:]), bins)
+
+
+class _BlockVotes(Mapping[tuple[int, int, int], VoteBins]):
+    """The votes of blocks from cumulative ones: computed when they are read, since few measures need any."""
+
+    def __init__(self, cumulative: Mapping[tuple[int, int, int], Sequence[VoteBins]]) -> None:
+        self._cumulative = cumulative
+        self._known: dict[tuple[int, int, int], VoteBins] = {}
+
+    def __getitem__(self, key: tuple[int, int, int]) -> VoteBins:
+        if key not in self._known:
+            ends = self._cumulative[key]
+            level, index, _ = ends[-1]
+            weights = align_bins(ends, level, index)
+            weights[:, 1:] -= weights[:, :-1]
+            self._known[key] = (level, index, weights)
+        return self._known[key]
+
+    def __iter__(self) -> Iterator[tuple[int, int, int]]:
+        return iter(self._cumulative)
+
+    def __len__(self) -> int:
+        return len(self._cumulative)
 
 
 def choose_ends(rows: Sequence[int], widths: NDArray[np.float64], min_length: int = 1) -> list[int]:

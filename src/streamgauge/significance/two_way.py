@@ -364,9 +364,7 @@ def check_testable(measure: Measure, layout: BlockLayout) -> None:
         msg = f"{measure.name} is not a smooth function of its counts, so it cannot be tested"
         raise StreamgaugeError(msg)
     if "rows" in statistics:
-        msg = (
-            f"{measure.name} is computed from single rows, so it cannot be tested: use one of our measures"
-        )
+        msg = f"{measure.name} is computed from single rows, so it cannot be tested: use one of our measures"
         raise StreamgaugeError(msg)
     if "ranks" in statistics and not layout.has_votes:
         if layout.has_matrices:
@@ -411,14 +409,29 @@ def find_rare_class(
     >>> find_rare_class(sg.measures.measure("kappa"), results.blocks, 20) is None
     True
     """
+    return find_rare_classes([measure], blocks, least, pooled=pooled)[0]
+
+
+def find_rare_classes(
+    measures: Sequence[Measure], blocks: BlockTallies, least: int, *, pooled: bool = False
+) -> list[tuple[int, int] | None]:
+    """Return for each measure a class that it looks at and that has too few rows, with their number, or None.
+
+    Examples
+    --------
+    >>> import streamgauge as sg
+    >>> results = sg.evaluate(sg.SEA(n_rows=1000), [sg.NaiveBayes(), sg.MajorityClass()])
+    >>> find_rare_classes([sg.measures.measure("kappa"), sg.measures.accuracy], results.blocks, 20)
+    [None, None]
+    """
     folds = blocks.numbers.sum(axis=2)  # [learners, folds, numbers]
     folds = folds.sum(axis=1) if pooled else folds.reshape(-1, folds.shape[-1])
     tallies = blocks.layout.restore(folds[np.isfinite(folds[:, 0])])
     with np.errstate(divide="ignore", invalid="ignore"):
         rows_per_weight = np.nan_to_num(tallies.width / tallies.supported)
     support = (tallies.support * rows_per_weight[:, None]).max(axis=0, initial=0.0)
-    rare = [code for code in _list_codes(measure, support) if support[code] < least]
-    return (rare[0], round(support[rare[0]])) if rare else None
+    rare = [[code for code in _list_codes(measure, support) if support[code] < least] for measure in measures]
+    return [(codes[0], round(support[codes[0]])) if codes else None for codes in rare]
 
 
 _ANY_CLASSES = ("accuracy", "error", "coverage", "abstentions", "kappa_m", "kappa_temporal", "log_loss", "brier")
@@ -511,27 +524,46 @@ def measure_without_blocks(blocks: BlockTallies, measure: Measure) -> NDArray[np
     >>> measure_without_blocks(results.blocks, sg.measures.measure("kappa")).shape
     (2, 1, 32)
     """
+    return measure_all_without_blocks(blocks, [measure])[0]
+
+
+def measure_all_without_blocks(blocks: BlockTallies, measures: Sequence[Measure]) -> NDArray[np.float64]:
+    """Return some measures of each learner in each fold over all rows, and without each block of rows.
+
+    The result is float64 [measures, learners, folds, 1 + blocks]: see `measure_without_blocks`.
+
+    Examples
+    --------
+    >>> import streamgauge as sg
+    >>> results = sg.evaluate(sg.SEA(n_rows=1000), [sg.NaiveBayes(), sg.MajorityClass()])
+    >>> measure_all_without_blocks(results.blocks, [sg.measures.accuracy, sg.measures.kappa]).shape
+    (2, 2, 1, 32)
+    """
     whole = blocks.numbers.sum(axis=2, keepdims=True)
     numbers = np.concatenate([whole, whole - blocks.numbers], axis=2)
-    ranks = None
-    if "ranks" in list_statistics([measure]):
-        n_learners, n_folds = numbers.shape[:2]
-        cells = product(range(n_learners), range(n_folds))
-        ranks = np.stack([_rank_fold(blocks, measure, learner, fold) for learner, fold in cells])
-    return np.array(_compute(measure, blocks, numbers, ranks))
+    voted = _list_voted(measures, blocks.layout.n_classes)
+    ranks = _rank_cells(blocks, voted) if voted else None
+    return np.stack(_compute(measures, blocks, numbers, ranks))
 
 
-def _rank_fold(blocks: BlockTallies, measure: Measure, learner: int, fold: int) -> NDArray[np.float64]:
-    """Return how votes rank the rows of a fold, whole and without each block."""
+def _rank_cells(blocks: BlockTallies, codes: Sequence[int]) -> NDArray[np.float64]:
+    """Return how votes for some classes rank the rows of each fold of each learner, whole and without each block."""
+    n_learners, n_folds, n_blocks = blocks.numbers.shape[:3]
     n_classes = blocks.layout.n_classes
-    by_class = {code: _leave_out(blocks.votes[learner, fold, code][2]) for code in _list_voted(measure, n_classes)}
-    return _rank(by_class, n_classes)
+    ranks = np.full((n_learners, n_folds, 1 + n_blocks, N_RANKS, n_classes, n_classes), np.nan)
+    for learner, fold in product(range(n_learners), range(n_folds)):
+        known = [code for code in codes if (learner, fold, code) in blocks.votes]  # none of a learner that has failed
+        by_class = {code: _leave_out(blocks.votes[learner, fold, code][2]) for code in known}
+        _rank(by_class, ranks[learner, fold])
+    return ranks
 
 
-def _list_voted(measure: Measure, n_classes: int) -> list[int]:
-    """Return the classes whose votes a measure needs."""
-    if isinstance(measure, ClassMeasure):
-        return [int(measure.of if measure.code is None else measure.code)]
+def _list_voted(measures: Sequence[Measure], n_classes: int) -> list[int]:
+    """Return the classes whose votes some measures need."""
+    ranking = [measure for measure in measures if "ranks" in list_statistics([measure])]
+    if all(isinstance(measure, ClassMeasure) for measure in ranking):
+        codes = (measure.of if measure.code is None else measure.code for measure in ranking)  # type: ignore[attr-defined]
+        return sorted({int(code) for code in codes})
     return list(range(n_classes))
 
 
@@ -544,27 +576,32 @@ def _compute_exact(measure: Measure, blocks: BlockTallies, learner: int) -> NDAr
 
 
 def _compute(
-    measure: Measure, blocks: BlockTallies, numbers: NDArray[np.float64], ranks: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
-    """Return the values of tallies with any leading axes."""
+    measures: Sequence[Measure],
+    blocks: BlockTallies,
+    numbers: NDArray[np.float64],
+    ranks: NDArray[np.float64] | None,
+) -> list[NDArray[np.float64]]:
+    """Return the values of each measure for tallies with any leading axes."""
     flat = numbers.reshape(-1, numbers.shape[-1])
     tallies = blocks.layout.restore(flat, None if ranks is None else ranks.reshape(len(flat), *ranks.shape[-3:]))
-    return compute_values(measure, tallies).reshape(numbers.shape[:-1])
+    return [compute_values(measure, tallies).reshape(numbers.shape[:-1]) for measure in measures]
 
 
 def _leave_out(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return bins [2, parts, bins] over all parts and without each, [2, 1 + parts, bins]."""
-    whole = weights.sum(axis=1, keepdims=True)
-    return np.concatenate([whole, whole - weights], axis=1)
+    left = np.empty((2, 1 + weights.shape[1], weights.shape[2]))
+    whole = left[:, :1]
+    np.sum(weights, axis=1, keepdims=True, out=whole)
+    np.subtract(whole, weights, out=left[:, 1:])
+    return left
 
 
-def _rank(by_class: Mapping[int, NDArray[np.float64]], n_classes: int) -> NDArray[np.float64]:
-    """Return how votes in bins rank rows, float64 [n, 4, c, c], from bins [2, n, bins] of some classes; NaN elsewhere.
+def _rank(by_class: Mapping[int, NDArray[np.float64]], ranks: NDArray[np.float64]) -> None:
+    """Write how votes in bins rank rows into `ranks` [n, 4, c, c], from bins [2, n, bins] of some classes.
 
     Classes are ranked against all others; of two classes that is the same as against each other.
     """
-    n = next(iter(by_class.values())).shape[1]
-    ranks = np.full((n, N_RANKS, n_classes, n_classes), np.nan)
+    n_classes = ranks.shape[-1]
     for code, bins in by_class.items():
         if not bins.shape[-1]:
             continue  # no row was scored
@@ -576,10 +613,8 @@ def _rank(by_class: Mapping[int, NDArray[np.float64]], n_classes: int) -> NDArra
             roc = 1.0 - not_above / n_negative
             precision = above / np.maximum(above + others_above, 1e-300)
             pr = np.where(n_negative > 0.0, np.einsum("nb,nb->n", positives, precision) / n_positive, np.nan)
-        others = range(n_classes) if n_classes == 2 else (code,)
-        for other in others:
-            ranks[:, 0, code, other], ranks[:, 2, code, other] = roc, pr
-    return ranks
+        others = slice(None) if n_classes == 2 else slice(code, code + 1)
+        ranks[:, 0, code, others], ranks[:, 2, code, others] = roc[:, None], pr[:, None]
 
 
 def _measure_pooled(blocks: BlockTallies, learner: int, measure: Measure) -> tuple[NDArray[np.float64], ...]:
@@ -588,16 +623,18 @@ def _measure_pooled(blocks: BlockTallies, learner: int, measure: Measure) -> tup
     k, b = parts.shape[:2]
     whole = parts.sum(axis=(0, 1))
     left = [whole[None], whole - parts.sum(axis=0), whole - parts.sum(axis=1), (whole - parts).reshape(k * b, -1)]
-    ranks = None
-    if "ranks" in list_statistics([measure]):
+    n_classes, ranks = blocks.layout.n_classes, None
+    voted = _list_voted([measure], n_classes)
+    if voted:
         by_class = {}
-        for code in _list_voted(measure, blocks.layout.n_classes):
+        for code in voted:
             bins = _pool_bins([blocks.votes[learner, fold, code] for fold in range(k)])  # [2, k, b, bins]
             total = bins.sum(axis=(1, 2), keepdims=True)[:, 0]
             cells = total - bins.reshape(2, k * b, -1)
             by_class[code] = np.concatenate([total, total - bins.sum(axis=1), total - bins.sum(axis=2), cells], axis=1)
-        ranks = _rank(by_class, blocks.layout.n_classes)
-    values = _compute(measure, blocks, np.concatenate(left), ranks)
+        ranks = np.full((sum(map(len, left)), N_RANKS, n_classes, n_classes), np.nan)
+        _rank(by_class, ranks)
+    (values,) = _compute([measure], blocks, np.concatenate(left), ranks)
     return values[:1], values[None, 1 : 1 + b], values[1 + b : 1 + b + k], values[1 + b + k :].reshape(k, b)
 
 
