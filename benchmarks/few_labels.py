@@ -121,11 +121,8 @@ def run_made(name: str, confidence: str, share: float, seed: int) -> Row:
     unsure = rng.random(n_rows) < np.linspace(0.8, 1.2, n_rows) * ERRORS[name] / 0.48
     expected = np.where(unsure, rng.uniform(0.4, 0.5, n_rows), 0.04 * ERRORS[name])
     wrong = rng.random(n_rows) < expected
-    claimed = {
-        "calibrated": lambda: expected,
-        "four times too sure": lambda: expected / 4,
-        "worthless": lambda: rng.permutation(expected),
-    }[confidence]()
+    claimed = rng.permutation(expected) if confidence == "worthless" else expected
+    claimed = expected / 4 if confidence == "four times too sure" else claimed
     y, predicted, hit = np.zeros(n_rows, dtype=np.int32), wrong.astype(np.int32), np.zeros(n_rows, dtype=np.bool_)
     for_predicted = np.where(wrong, claimed, 1.0 - claimed)
     votes = np.stack([for_predicted, 1.0 - for_predicted], axis=1)
@@ -139,7 +136,7 @@ def run_made(name: str, confidence: str, share: float, seed: int) -> Row:
 
 def list_readings(n_rows: int) -> list[int]:
     """Return geometric reading rows."""
-    return np.unique(np.geomspace(n_rows / 200, n_rows, N_LOOKS).astype(np.int64)).tolist()
+    return [int(row) for row in np.unique(np.geomspace(n_rows / 200, n_rows, N_LOOKS).astype(np.int64))]
 
 
 def run_learnt(name: str, share: float, seed: int) -> Iterator[Row]:
@@ -160,8 +157,10 @@ def run_learnt(name: str, share: float, seed: int) -> Iterator[Row]:
     parts = []
     for progress in evaluation.advance():  # a batch has one reading at most, at its end
         parts.append(progress)
-        for index, of_learner in enumerate(looks.values() if len(progress.rows) else ()):
-            of_learner.append(LossSums.from_numbers(evaluation._run.collector.label_sums[index, :, 0]))
+        sums = None if evaluation._run is None else evaluation._run.collector.label_sums
+        if sums is not None and len(progress.rows):
+            for of_learner, numbers in zip(looks.values(), sums, strict=True):
+                of_learner.append(LossSums.from_numbers(numbers[:, 0]))
     for estimate in evaluation.results(parts).label_estimates:
         row = describe(estimate, ever_wrong=is_ever_wrong(looks[estimate.learner], share))
         yield {"model": estimate.learner, **row}

@@ -97,7 +97,14 @@ class LabelSums:
         self._numbers = np.zeros((len(losses), N_NUMBERS))
         self._slope, self._intercept = np.ones(len(losses)), np.zeros(len(losses))
         self._end_of_stretch = FIRST_STRETCH
-        self._waiting = self._take(Trace(*(np.empty(0, dtype=np.int32),) * 3, *(np.empty(0, dtype=np.bool_),) * 2))
+        nothing = np.empty((len(losses), 0))
+        self._waiting: dict[str, NDArray[Any]] = {
+            "row": np.empty(0, dtype=np.int64),
+            "wrong": np.empty(0, dtype=np.bool_),
+            "chosen": np.empty(0, dtype=np.bool_),
+            "loss": nothing,
+            "expected": nothing,
+        }
 
     def _take(self, trace: Trace) -> dict[str, NDArray[Any]]:
         """Return what is needed of the rows of a trace."""
@@ -110,10 +117,8 @@ class LabelSums:
             first = int(row[0])
             coins = uniform(self._seed, "labelled", 0, first, int(row[-1]) - first + 1)
             chosen = coins[row - first] < self._design.share
-        nothing = np.empty((2, len(self._losses), 0))
-        loss, expected = (nothing if trace.votes is None else compute_losses(self._losses, trace))[:2]
-        wrong = ~trace.correct[keep]
-        columns = {"row": row, "wrong": wrong, "chosen": chosen}
+        loss, expected = compute_losses(self._losses, trace)
+        columns = {"row": row, "wrong": ~trace.correct[keep], "chosen": chosen}
         return {**columns, "loss": loss[:, keep], "expected": expected[:, keep]}
 
     def update(self, trace: Trace, reading_rows: Sequence[int]) -> NDArray[np.float64]:
