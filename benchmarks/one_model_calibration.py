@@ -44,7 +44,7 @@ CHANGE = 100_000
 ALPHA = 0.05
 RESULTS = Path(__file__).parent / "results" / "one_model_calibration.csv"
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "calibration.md"
-MARKS = ("<!-- one model: start -->", "<!-- one model: end -->")
+MARKS = ("<!-- one model -->", "<!-- end of one model -->")
 COLUMNS = ("case", "repetition", "outcome", "row")
 
 SCHEMA = Schema((Attribute("x"),), ("0", "1"))
