@@ -20,6 +20,7 @@ FOLDER = Path(__file__).parents[2] / "examples"
 EXAMPLES = sorted(FOLDER.glob("*_learners.py"))
 TASKS = {  # what each of the others must say
     "compare_for_a_paper": "3. majority, mean rank 3.00",
+    "deployed_model": "deployed breaks recall[fraud]>0.5: its recall[fraud] since row 61,440",
     "drift_alarms": "true drifts: [4000, 8000, 12000, 16000]",
     "experiment": "second time: 0 evaluations",
     "late_labels": "Left out: 2,001 rows",
