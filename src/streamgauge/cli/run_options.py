@@ -391,6 +391,7 @@ def _to_json(results: Results, comparisons: Sequence[Any], options: dict[str, An
     from streamgauge.reports.findings import find_best_groups  # noqa: PLC0415
     from streamgauge.reports.q_statistic import list_q_values  # noqa: PLC0415
     from streamgauge.results import build_manifest  # noqa: PLC0415
+    from streamgauge.significance.verdict_terms import describe_verdicts  # noqa: PLC0415
 
     final = [
         {
@@ -403,8 +404,17 @@ def _to_json(results: Results, comparisons: Sequence[Any], options: dict[str, An
         for reading in results.readings
         if reading.row == results.n_rows
     ]
+    manifest = build_manifest(results)
+    pairs, models = describe_verdicts(results.verdicts), describe_verdicts(results.model_verdicts)
     return {
-        **build_manifest(results),
+        **manifest,
+        # The facts of a manifest have no NaN, which JSON lacks.
+        "verdicts": [{**words, **facts} for words, facts in zip(pairs.facts, manifest["verdicts"], strict=True)],
+        "verdict_terms": pairs.terms,
+        "model_verdicts": [
+            {**words, **facts} for words, facts in zip(models.facts, manifest["model_verdicts"], strict=True)
+        ],
+        "model_verdict_terms": models.terms,
         "final": final,
         "comparisons": [
             {

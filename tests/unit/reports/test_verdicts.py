@@ -1,5 +1,6 @@
 """Verdicts by measure and on one model, alike on the terminal, on the page, in Markdown, LaTeX and notebooks."""
 
+import json
 import re
 from dataclasses import replace
 from html import unescape
@@ -18,6 +19,7 @@ from streamgauge.reports.verdicts import group_verdicts
 from streamgauge.results import Results
 from streamgauge.significance import THIS_STREAM
 from streamgauge.significance.verdict_terms import describe_verdicts
+from tests.support.commands import invoke
 from tests.support.report_examples import example_results, example_verdicts
 from tests.support.verdict_examples import BETTER, BROKEN, ESTIMATE, MODELS, NOTE, PAIRS, SURE_LOSS, UNSURE, UNSURE_LOSS
 
@@ -235,3 +237,17 @@ def test_a_wide_table_of_estimates_fits_80_columns(results: Results) -> None:
     lines = rendered(replace(results, label_estimates=(ESTIMATE, long)), 80).splitlines()
     assert all(len(line) <= 80 for line in lines)
     assert any("[19.60, 23.80]" in line for line in lines)
+
+
+def test_the_json_of_a_command_has_the_sentence_and_the_question_of_each_verdict() -> None:
+    options = ["--stream", "SEA", "--rows", "3000", "--learner", "NaiveBayes", "--learner", "MajorityClass", "--json"]
+    found = json.loads(invoke("compare", *options, "--scheme", "Bootstrap(5)", "--budget", "error<0.3")[0])
+    (verdict,) = found["verdicts"]
+    assert verdict["sentence"].startswith("NaiveBayes is better than MajorityClass in accuracy, known since row ")
+    assert verdict["question"] == "on this stream"
+    assert any(term.startswith("Null hypothesis: ") for term in found["verdict_terms"])
+    assert [v["sentence"].partition(":")[0] for v in found["model_verdicts"]] == [
+        "NaiveBayes keeps error<0.3",
+        "MajorityClass breaks error<0.3",
+    ]
+    assert "any of the 2 claims" in found["model_verdict_terms"][0]
