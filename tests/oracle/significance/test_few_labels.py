@@ -78,6 +78,7 @@ def test_estimate_without_labels_is_that_of_nannyml() -> None:
     assert estimate_accuracies() == pytest.approx(NANNYML, abs=1 / 8192)  # ours are rounded to 1 / 4096 a row
 
 
+@pytest.mark.filterwarnings("default")  # it uses what new versions of pandas deprecate
 def test_nannyml_itself() -> None:
     nannyml = pytest.importorskip("nannyml")
     pandas = pytest.importorskip("pandas")
