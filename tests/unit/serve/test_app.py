@@ -549,7 +549,7 @@ def test_the_curve_of_a_pair_needs_no_journal_once_results_are_saved(tmp_path: P
     assert details["has_pairs"]
     assert results.differences is not None
     assert rows.tolist() == results.differences.rows.tolist()
-    assert values[0].T.tolist() == pytest.approx(results.differences.values[:, 0], abs=1e-6)
+    np.testing.assert_allclose(values[0].T, results.differences.values[:, 0], atol=1e-6)
 
 
 def test_what_a_page_may_start_reads_no_file_elsewhere(tmp_path: Path) -> None:
