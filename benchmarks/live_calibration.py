@@ -533,10 +533,11 @@ def write_table(pooled: dict[Cell, Rate], labels: str) -> Iterator[str]:
     yield "| null | folds by | n | " + " | ".join(f"`{name}`" for name in NAMES) + " |"
     yield "|" + "---|" * (3 + len(NAMES))
     for null, scheme in product(NULLS, SCHEMES):
-        row = [pooled[cell] for name in NAMES if (cell := (null, scheme, labels, "all", name)) in pooled]
-        if row:
-            n = max(rate.n + rate.n_refused for rate in row)
-            yield f"| {null} | {scheme} | {n:,} | " + " | ".join(map(format_rate, row)) + " |"
+        row = [pooled.get((null, scheme, labels, "all", name)) for name in NAMES]
+        if any(row):
+            n = max(rate.n + rate.n_refused for rate in row if rate is not None)
+            shares = ["" if rate is None else format_rate(rate) for rate in row]
+            yield f"| {null} | {scheme} | {n:,} | " + " | ".join(shares) + " |"
 
 
 def format_rate(rate: Rate) -> str:
