@@ -127,7 +127,9 @@ class LabelSums:
         if trace.weight is not None and (trace.weight != 1.0).any():
             self._numbers[:] = np.nan  # the rows have weights, for which there are no intervals
         if len(trace):
-            waiting = {name: np.concatenate([waiting[name], new], axis=-1) for name, new in self._take(trace).items()}
+            new = self._take(trace)
+            late = len(waiting["row"]) > 0
+            waiting = {name: np.concatenate([waiting[name], new[name]], axis=-1) for name in new} if late else new
         lag = self._design.lag
         kept = np.empty((len(reading_rows), *self._numbers.shape))
         for index, row in enumerate(reading_rows):
@@ -146,8 +148,8 @@ class LabelSums:
             waiting = {name: column[..., n:] for name, column in waiting.items()}
             for index in range(len(self._losses)):
                 loss, expected = now["loss"][index], now["expected"][index]
-                line = np.clip(self._intercept[index] + self._slope[index] * expected, 0.0, 1.0)
-                recalibrated = np.rint(line * STEPS) / STEPS
+                line = (self._intercept[index] * STEPS) + (self._slope[index] * STEPS) * expected
+                recalibrated = np.clip(np.rint(line), 0.0, STEPS) / STEPS
                 self._numbers[index] += add_rows(loss, expected, recalibrated, now["wrong"], now["chosen"])
         return waiting
 
