@@ -31,12 +31,7 @@ from streamgauge.reports.findings import (
     list_ranking_findings,
     list_ranking_limitations,
 )
-from streamgauge.reports.label_estimates import (
-    ESTIMATE_COLUMNS,
-    describe_estimates,
-    format_label_estimate,
-    title_estimates,
-)
+from streamgauge.reports.label_estimates import describe_estimates, tabulate_estimates, title_estimates
 from streamgauge.reports.series import Series, list_series
 from streamgauge.reports.title import build_title, describe_run, get_part
 from streamgauge.reports.verdicts import VerdictLine, group_verdicts, sort_model_verdicts
@@ -309,15 +304,12 @@ def _build_model_verdicts_grid(verdicts: Sequence[ModelVerdict]) -> Grid:
 
 
 def _build_estimates_grid(estimates: Sequence[LabelEstimate]) -> Grid:
+    columns, all_cells = tabulate_estimates(estimates)
     rows = tuple(
-        (
-            f"{estimate.learner}, {estimate.measure}",
-            tuple(Cell(" ".join(filter(None, cell))) for cell in format_label_estimate(estimate)),
-        )
-        for estimate in estimates
+        (f"{estimate.learner}, {estimate.measure}", tuple(Cell(" ".join(filter(None, cell))) for cell in cells))
+        for estimate, cells in zip(estimates, all_cells, strict=True)
     )
-    note = " ".join(describe_estimates(estimates))
-    return Grid(title_estimates(estimates), ("learner", *ESTIMATE_COLUMNS), rows, note)
+    return Grid(title_estimates(estimates), ("learner", *columns), rows, " ".join(describe_estimates(estimates)))
 
 
 def _build_other_grids(results: RunData) -> list[Grid]:

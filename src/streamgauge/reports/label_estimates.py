@@ -9,16 +9,10 @@ from streamgauge._format.text import count
 from streamgauge.records import LabelEstimate
 from streamgauge.reports.sections import build_scrollable_table, build_section
 
-__all__ = [
-    "ESTIMATE_COLUMNS",
-    "build_estimates_section",
-    "describe_estimates",
-    "format_label_estimate",
-    "title_estimates",
-]
+__all__ = ["build_estimates_section", "describe_estimates", "tabulate_estimates", "title_estimates"]
 
-ESTIMATE_COLUMNS = ("labels and confidence, %", "labels alone, %", "width (best)", "no labels, % (off by)", "truth, %")
-"""The columns after the learner and its loss."""
+COLUMNS = ("labels and confidence, %", "labels alone, %", "width (best)", "no labels, % (off by)", "truth, %")
+"""The columns of a table after the learner and its loss."""
 
 Cells = tuple[tuple[str, str], ...]
 
@@ -37,19 +31,30 @@ def title_estimates(estimates: Sequence[LabelEstimate]) -> str:
     if len(sizes) > 1:
         return "Estimates from few labels"
     n_labelled, n_rows = sizes.pop()
+    if not n_labelled:
+        return "Estimates without labels"
     return f"Estimates from {count(n_labelled, 'label')} ({100 * n_labelled / max(n_rows, 1):.1f}% of {n_rows:,} rows)"
 
 
-def format_label_estimate(estimate: LabelEstimate) -> Cells:
-    """Return the cells of an estimate, each in two parts: a number, and its interval or what else belongs to it.
+def tabulate_estimates(estimates: Sequence[LabelEstimate]) -> tuple[tuple[str, ...], list[Cells]]:
+    """Return the columns after the learner and its loss, without empty ones, and the cells of each estimate.
+
+    A cell has two parts: a number, and its interval or what else belongs to it.
 
     Examples
     --------
     >>> alone, powered = (0.217, (0.192, 0.242)), (0.217, (0.196, 0.238))
     >>> sizes = ("tree", "error", 20_000, 1000, 217)
-    >>> format_label_estimate(LabelEstimate(*sizes, *alone, *powered, 1.0, 0.21, 0.212, 0.83, 0.8))[2:]
-    (('0.83', '(0.80)'), ('21.00', '(-0.20)'), ('21.20', ''))
+    >>> columns, (cells,) = tabulate_estimates([LabelEstimate(*sizes, *alone, *powered, 1.0, 0.21, 0.212, 0.83, 0.8)])
+    >>> columns[2:], cells[2:]
+    (('width (best)', 'no labels, % (off by)', 'truth, %'), (('0.83', '(0.80)'), ('21.00', '(-0.20)'), ('21.20', '')))
     """
+    rows = list(map(_format_cells, estimates))
+    kept = [index for index in range(len(COLUMNS)) if any(row[index][0] != MISSING for row in rows)]
+    return tuple(COLUMNS[index] for index in kept), [tuple(row[index] for index in kept) for row in rows]
+
+
+def _format_cells(estimate: LabelEstimate) -> Cells:
     offset, truth = estimate.offset, estimate.truth
     has_best = math.isfinite(estimate.best_ratio) and math.isfinite(estimate.width_ratio)
     return (
@@ -81,11 +86,17 @@ def describe_estimates(estimates: Sequence[LabelEstimate]) -> tuple[str, ...]:
     confidence = f"{100 * (1 - estimates[0].alpha):g}%"
     folds = f", means over {estimates[0].n_folds} folds" if estimates[0].n_folds > 1 else ""
     notes = dict.fromkeys(estimate.note for estimate in estimates if estimate.note)
-    return (
-        f"Estimates at the last row with {confidence} intervals{folds}; no verdicts, which would hold at any number of"
-        " looks.",
+    columns = tabulate_estimates(estimates)[0]
+    intervals = f" with {confidence} intervals" if COLUMNS[1] in columns else ""
+    powered = (
         "Labels and confidence: the confidence of the model in the rows without labels is used as well, valid whatever"
-        " it is worth. Width: of that interval, in widths of the one of labels alone, beside the best possible.",
+        " it is worth."
+    )
+    width = "Width: of that interval, in widths of the one of labels alone, beside the best possible."
+    return (
+        f"Estimates at the last row{intervals}{folds}; no verdicts, which would hold at any number of looks.",
+        *([powered] if COLUMNS[0] in columns else []),
+        *([width] if COLUMNS[2] in columns else []),
         "No labels: by the confidence alone, which assumes that it is calibrated on these rows. Truth: over all rows,"
         " which no estimate uses.",
         *(f"Note: {note.rstrip('.')}." for note in notes),
@@ -102,7 +113,8 @@ def build_estimates_section(estimates: Sequence[LabelEstimate]) -> Markup:
     """
     if not estimates:
         return Markup()
-    titles = ("Learner", "Loss", *(column[0].upper() + column[1:] for column in ESTIMATE_COLUMNS))
+    columns, all_cells = tabulate_estimates(estimates)
+    titles = ("Learner", "Loss", *(column[0].upper() + column[1:] for column in columns))
     head = tag("thead", tag("tr", *(tag("th", title, scope="col") for title in titles)))
     rows = (
         tag(
@@ -111,10 +123,10 @@ def build_estimates_section(estimates: Sequence[LabelEstimate]) -> Markup:
             tag("td", estimate.measure, class_="text"),
             *(
                 tag("td", tag("span", number, class_="mean"), " ", tag("span", further, class_="spread"))
-                for number, further in format_label_estimate(estimate)
+                for number, further in cells
             ),
         )
-        for estimate in estimates
+        for estimate, cells in zip(estimates, all_cells, strict=True)
     )
     notes = (tag("p", text, class_="note") for text in describe_estimates(estimates))
     return build_section(title_estimates(estimates), build_scrollable_table(head, rows), *notes)

@@ -29,12 +29,7 @@ from streamgauge.reports.findings import (
     group_by_pair,
     label_p,
 )
-from streamgauge.reports.label_estimates import (
-    ESTIMATE_COLUMNS,
-    describe_estimates,
-    format_label_estimate,
-    title_estimates,
-)
+from streamgauge.reports.label_estimates import describe_estimates, tabulate_estimates, title_estimates
 from streamgauge.reports.series import Series, list_series
 from streamgauge.reports.verdicts import COMPARISONS_TITLE, group_verdicts, sort_model_verdicts
 from streamgauge.significance import Comparison
@@ -241,15 +236,16 @@ def build_estimates_table(estimates: Sequence[LabelEstimate]) -> Group:
     """
     table = _new_table()
     table.add_column("learner", overflow="fold")
-    for heading in ESTIMATE_COLUMNS:
+    columns, rows = tabulate_estimates(estimates)
+    for heading in columns:
         table.add_column(
             heading.replace(" and ", " and\n").replace(" (", "\n(").replace("truth, ", "truth,\n"),
             justify="right",
             no_wrap=True,
         )
-    for estimate in estimates:
-        cells = ("\n".join(filter(None, cell)) for cell in format_label_estimate(estimate))
-        table.add_row(Text(f"{make_printable(estimate.learner)}\n{estimate.measure}"), *map(Text, cells))
+    for estimate, cells in zip(estimates, rows, strict=True):
+        texts = ("\n".join(filter(None, cell)) for cell in cells)
+        table.add_row(Text(f"{make_printable(estimate.learner)}\n{estimate.measure}"), *map(Text, texts))
     terms = Text(make_printable(" ".join(describe_estimates(estimates))), "dim")
     return Group(Text(title_estimates(estimates), "bold"), table, terms)
 

@@ -96,11 +96,12 @@ def _build_estimates(estimates: Sequence[LabelEstimate]) -> Markup:
     """Return the losses that were estimated with few labels, and what the columns mean."""
     from streamgauge.reports import label_estimates  # noqa: PLC0415  (reports are slow to import)
 
+    columns, all_cells = label_estimates.tabulate_estimates(estimates)
     rows = [
-        [f"{estimate.learner}, {estimate.measure}", *map(" ".join, label_estimates.format_label_estimate(estimate))]
-        for estimate in estimates
+        [f"{estimate.learner}, {estimate.measure}", *map(" ".join, cells)]
+        for estimate, cells in zip(estimates, all_cells, strict=True)
     ]
-    table = build_table(["learner", *label_estimates.ESTIMATE_COLUMNS], rows)
+    table = build_table(["learner", *columns], rows)
     terms = tag("p", tag("small", " ".join(label_estimates.describe_estimates(estimates))))
     return join_markup(tag("p", tag("b", label_estimates.title_estimates(estimates))), table, terms)
 

@@ -251,3 +251,14 @@ def test_the_json_of_a_command_has_the_sentence_and_the_question_of_each_verdict
         "MajorityClass breaks error<0.3",
     ]
     assert "any of the 2 claims" in found["model_verdict_terms"][0]
+
+
+def test_without_a_random_share_of_labels_only_the_estimate_without_labels_is_shown(results: Results) -> None:
+    gone: dict[str, Any] = {"n_labelled": 0, "powered_interval": None, "labelled_interval": None}
+    gone |= dict.fromkeys(("powered", "labelled", "width_ratio"), float("nan"))
+    few = replace(results, label_estimates=(replace(ESTIMATE, note="the labelled rows are no random share", **gone),))
+    for name, text in list_surfaces(few).items():
+        assert "Estimates without labels" in text, name
+        assert "27.00 (+5.80)" in text or name == "terminal", name
+        assert "abels alone" not in text, name
+        assert "the labelled rows are no random share." in text, name

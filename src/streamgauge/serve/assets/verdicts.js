@@ -136,18 +136,21 @@ function makeEstimates(details, of) {
   if (!estimates.length) return [];
   const makeCell = (number, further) => make("td", {}, number, further ? make("small", {}, ` ${further}`) : null);
   const join = (ends) => ends && `[${ends.map((end) => format.value(end, "rate")).join(", ")}]`;
-  const makeRow = (e) => make("tr", {}, make("th", { scope: "row" }, e.learner, make("small", {}, ` ${e.measure}`)),
-    makeCell(format.value(e.powered, "rate"), join(e.powered_interval)), makeCell(format.value(e.labelled, "rate"), join(e.labelled_interval)),
-    makeCell(format.value(e.unlabelled, "rate"), e.truth === null ? null : `(${format.difference(e.unlabelled - e.truth)})`), makeCell(format.value(e.truth, "rate")));
-  const titles = ["learner", "labels and confidence, %", "labels alone, %", "no labels, % (off by)", "truth, %"];
   const { alpha, n_labelled: n, n_rows: rows } = estimates[0];
+  const makeRow = (e) => make("tr", {}, make("th", { scope: "row" }, e.learner, make("small", {}, ` ${e.measure}`)),
+    n > 0 && [makeCell(format.value(e.powered, "rate"), join(e.powered_interval)), makeCell(format.value(e.labelled, "rate"), join(e.labelled_interval))],
+    makeCell(format.value(e.unlabelled, "rate"), e.truth === null ? null : `(${format.difference(e.unlabelled - e.truth)})`), makeCell(format.value(e.truth, "rate")));
+  const titles = ["learner", ...(n ? ["labels and confidence, %", "labels alone, %"] : []), "no labels, % (off by)", "truth, %"];
+  const size = n ? `${format.plural(n, "label")} of ${format.plural(rows, "row")}; intervals at ${+(100 * (1 - alpha)).toFixed(6)}% for one look, so these are no verdicts`
+    : `${format.plural(rows, "row")}; no verdicts, which would hold at any number of looks`;
+  const powered = "Labels and confidence: the confidence of the model in the rows without labels is used as well, valid whatever it is worth. ";
+  const notes = [...new Set(estimates.map((e) => e.note).filter(Boolean))].map((note) => ` Note: ${note}.`).join("");
   return [
-    make("h2", {}, `Estimates from few labels${of}`),
-    make("p", { class: "note" }, `${format.plural(n, "label")} of ${format.plural(rows, "row")}; intervals at ${+(100 * (1 - alpha)).toFixed(6)}% for one look, so these are no verdicts`),
+    make("h2", {}, `Estimates ${n ? "from few" : "without"} labels${of}`),
+    make("p", { class: "note" }, size),
     make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "estimates from few labels" },
       make("table", { class: "estimates" }, make("thead", {}, make("tr", {}, titles.map((title) => make("th", { scope: "col" }, title)))), make("tbody", {}, estimates.map(makeRow)))),
-    make("p", { class: "note terms" }, "Labels and confidence: the confidence of the model in the rows without labels is used as well, valid whatever it is worth. "
-      + "No labels: by the confidence alone, which assumes that it is calibrated on these rows. Truth: over all rows, which no estimate uses."),
+    make("p", { class: "note terms" }, `${n ? powered : ""}No labels: by the confidence alone, which assumes that it is calibrated on these rows. Truth: over all rows, which no estimate uses.${notes}`),
   ];
 }
 
