@@ -78,3 +78,21 @@ def test_a_reference_period_is_left_about_as_soon_as_with_mapie() -> None:
     assert verdict.limit < THRESHOLD  # the end of its interval, by Hoeffding's bound
     assert verdict.row is not None
     assert N_REFERENCE < verdict.row < N_REFERENCE + 1.2 * DETECTED_AFTER
+
+
+def test_mapie_itself() -> None:
+    mapie = pytest.importorskip("mapie.exchangeability_testing", reason="MAPIE is not installed")
+
+    def watch_risk(wrong: NDArray[np.bool_], **options: object) -> NDArray[np.float64]:
+        monitor = mapie.RiskMonitoring("accuracy", test_level=0.05, warn=False, **options)
+        bounds = monitor.update(np.zeros(len(wrong)), wrong.astype(int)).online_risk_lower_bound_sequence_history
+        return np.asarray(bounds, dtype=np.float64)
+
+    bounds = watch_risk(draw(1, 20_000, 0.08)[:2000], threshold=0.05)  # those of 20,000 rows take seconds
+    for row in (500, 1000, 2000):
+        assert bounds[row - 1] == pytest.approx(LOWER_BOUNDS[row], abs=1e-9)
+    reference = (np.zeros(N_REFERENCE), draw(2, N_REFERENCE, 0.05).astype(int))
+    monitor = mapie.RiskMonitoring("accuracy", test_level=0.05, tolerance=0.01, reference_data=reference, warn=False)
+    assert monitor.threshold == pytest.approx(THRESHOLD, abs=1e-12)
+    later = watch_risk(draw(3, 1000, 0.12), threshold=THRESHOLD)
+    assert int(np.argmax(later > THRESHOLD)) + 1 == DETECTED_AFTER
