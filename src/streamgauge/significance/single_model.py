@@ -45,8 +45,7 @@ from streamgauge.significance.confidence_sequences import (
     block_radius,
     boundary_factor,
 )
-from streamgauge.significance.prediction_powered import LabelDesign, LossSums, describe_share
-from streamgauge.significance.prediction_powered import interval as powered_interval
+from streamgauge.significance.prediction_powered import LabelDesign, LossSums, describe_share, powered_mean
 from streamgauge.significance.requirements import BoundRequirement, find_range
 from streamgauge.significance.two_way import check_testable, find_rare_class, measure_without_blocks
 
@@ -471,7 +470,7 @@ class ModelWatch:
     shared
         Whether all learners and requirements share alpha.
     late
-        Whether labels may be late, so that exact sequences do not apply.
+        Whether labels may be late, so that exact sequences do not apply; None if that is known only once one is.
     tests_per_row
         In how many folds a row is tested at most; None for all folds.
     note
@@ -498,7 +497,7 @@ class ModelWatch:
         *,
         alpha: float = 0.05,
         shared: bool = True,
-        late: bool = False,
+        late: bool | None = False,
         tests_per_row: int | None = None,
         note: str = "",
         label_design: LabelDesign | None = None,
@@ -539,11 +538,12 @@ class ModelWatch:
         mean: Column = folds.sum(axis=1) / self._tests_per_row
         return mean
 
-    def _is_exact(self, numbers: Column, n_rows: Column) -> NDArray[np.bool_]:
+    def _is_exact(self, numbers: Column, n_rows: Column, longest_delay: int) -> NDArray[np.bool_]:
         """Return of which learners each row counts 1 and no label is late, so that exact sequences apply."""
+        is_late = longest_delay > 0 if self._late is None else self._late
         weight = self._count(_get_total, numbers[:, -1:])[:, 0, 0]
         exact: NDArray[np.bool_] = np.isclose(weight, n_rows[:, -1], rtol=1e-9, atol=1e-9)
-        return exact & (not self._late)
+        return exact & (not is_late)
 
     def add(self, kept: Mapping[int, CellBlocks | None]) -> None:
         """Note the tallies of all cells at the ends of blocks in a batch, for reference periods."""
@@ -613,7 +613,7 @@ class ModelWatch:
         starts = [end for end in boundaries.rows if end <= row and end % length == 0]
         cumulative = np.stack([np.zeros_like(numbers), *map(boundaries.read_numbers, starts), numbers], axis=1)
         n_rows = self._count_rows(cumulative)
-        is_exact = self._is_exact(cumulative, n_rows)
+        is_exact = self._is_exact(cumulative, n_rows, longest_delay)
         ends = np.array([0, *starts], dtype=np.int64)
         self._least_unit = BLOCK_DELAYS * longest_delay
         unit = length * max(math.ceil(self._least_unit / length), 1)
@@ -652,7 +652,7 @@ class ModelWatch:
             return found
         sums = LossSums.from_numbers(numbers[:, self._losses.index(LOSSES[name])])
         sums = sums.invert() if name == "accuracy" else sums
-        mean = powered_interval(sums, share=design.share, alpha=self._claim_alpha / 2, anytime=True)
+        mean = powered_mean(sums, share=design.share, alpha=self._claim_alpha / 2, anytime=True)
         if mean.interval is None or (found.outcome == "broken" and found.since):
             return found
         low, high = mean.interval if requirement.sign > 0 else (-mean.interval[1], -mean.interval[0])

@@ -16,7 +16,8 @@ from streamgauge.backends import Threads
 from streamgauge.errors import StreamgaugeError
 from streamgauge.labelling import Delayed, DelayedAtRandom, First, Fraction
 from streamgauge.learners import PythonLearner
-from streamgauge.records import ModelVerdict, Verdict
+from streamgauge.protocols import LabellingBase
+from streamgauge.records import Arrivals, Batch, ModelVerdict, Verdict
 from streamgauge.records.blocks import list_boundaries
 from streamgauge.repetition import rerun
 from streamgauge.results import load, save
@@ -327,6 +328,15 @@ def test_late_labels_count_when_they_arrive_and_have_no_exact_sequence() -> None
     (early,) = judge(make_stream(wrong[:5000]), "error<0.1", labelling=Delayed(delay))
     assert early.outcome == "undecided"
     assert "it needs 10 blocks of" in early.note
+
+
+def test_labels_that_are_late_without_saying_so_have_no_exact_sequence() -> None:
+    class Late(LabellingBase):
+        def arrivals(self, batch: Batch, seed: int) -> Arrivals:  # noqa: ARG002
+            return Arrivals(batch.rows + 20)
+
+    (verdict,) = judge(make_stream(draw(np.full(8000, 0.1))), "error<0.3", labelling=Late())
+    assert (verdict.outcome, verdict.test) == ("kept", "block_sequence")
 
 
 def test_a_change_is_no_variance() -> None:
