@@ -201,7 +201,15 @@ FAMILIES = {
             "WITH_OPTIONS": "classes of measures by name",
             **dict.fromkeys(
                 (
-                    *("as_measure", "build_state", "describe_measure", "find_measures", "list_statistics", "measure"),
+                    *(
+                        "as_measure",
+                        "build_state",
+                        "default_margin",
+                        "describe_measure",
+                        "find_measures",
+                        "list_statistics",
+                        "measure",
+                    ),
                     *("measure_tallies", "over_tallies", "reads_baselines"),
                     *("check_forgettings", "depends_on_classes", "expand_all"),
                 ),
