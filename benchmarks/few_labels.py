@@ -38,7 +38,7 @@ from streamgauge.labelling import Fraction
 from streamgauge.learners import LogisticRegression
 from streamgauge.protocols import Stream
 from streamgauge.records import LabelEstimate, Trace
-from streamgauge.significance.prediction_powered import LabelDesign, LossSums, estimate_losses, interval
+from streamgauge.significance.prediction_powered import LabelDesign, LossSums, estimate_losses, powered_mean
 from streamgauge.streams import LED, ArrayStream
 
 REPETITIONS, FRESH_REPETITIONS = 1000, 4000
@@ -108,7 +108,7 @@ def describe(estimate: LabelEstimate, *, ever_wrong: bool) -> Row:
 def is_ever_wrong(looks: Sequence[LossSums], share: float) -> bool:
     """Return whether an anytime-valid interval misses the error up to its reading."""
     for sums in looks:
-        mean, truth = interval(sums, share=share, anytime=True), float(sums.truth[0] / max(sums.n_rows[0], 1.0))
+        mean, truth = powered_mean(sums, share=share, anytime=True), float(sums.truth[0] / max(sums.n_rows[0], 1.0))
         if mean.interval is not None and not mean.interval[0] <= truth <= mean.interval[1]:
             return True
     return False

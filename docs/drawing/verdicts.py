@@ -16,7 +16,7 @@ from streamgauge.plots.figure import new_figure
 from streamgauge.records import ModelVerdict, Verdict
 from streamgauge.significance import LiveTest, best_group, compare_all
 from streamgauge.significance.confidence_sequences import boundary_factor
-from streamgauge.significance.prediction_powered import LossSums, interval
+from streamgauge.significance.prediction_powered import LossSums, powered_mean
 from streamgauge.significance.sample_size import Spread
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def draw_few_labels() -> Figure:
         for place, share in enumerate(shares):
             sums = LossSums.from_rows(loss, expected, coins < share)
             for offset, powered, colour in ((-0.12, False, PALE), (0.12, True, BLUE)):
-                mean = interval(sums, share=share, powered=powered)
+                mean = powered_mean(sums, share=share, powered=powered)
                 label = ("with the confidence" if powered else "labelled rows alone") if place == 1 else None
                 if mean.interval is None:
                     why = "none: fewer than\n50 labelled errors"

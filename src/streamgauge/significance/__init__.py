@@ -39,6 +39,7 @@ from streamgauge.significance.fold_tests import (
 from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
 from streamgauge.significance.live import InterimAnalysis, LiveTest, Monitor, PairWatch, decide
 from streamgauge.significance.loss_tests import diebold_mariano, mcnemar_curve, mean_loss, q_statistic
+from streamgauge.significance.prediction_powered import LossSums, PoweredMean, find_best_ratio, powered_mean
 from streamgauge.significance.rank_tests import (
     Friedman,
     critical_difference,
@@ -74,9 +75,11 @@ __all__ = [
     "InterimAnalysis",
     "LeftOut",
     "LiveTest",
+    "LossSums",
     "Monitor",
     "PairWatch",
     "Posterior",
+    "PoweredMean",
     "RankedPair",
     "Ranking",
     "Requirement",
@@ -103,6 +106,7 @@ __all__ = [
     "e_benjamini_hochberg",
     "effect_size",
     "empirical_bernstein",
+    "find_best_ratio",
     "find_test",
     "five_by_two",
     "friedman",
@@ -117,6 +121,7 @@ __all__ = [
     "nemenyi_p_values",
     "open_ended",
     "p_text",
+    "powered_mean",
     "q_statistic",
     "rank",
     "rank_table",

@@ -32,7 +32,7 @@ __all__ = [
     "estimate_losses",
     "find_best_ratio",
     "find_label_design",
-    "interval",
+    "powered_mean",
 ]
 
 MIN_OUTCOMES = 50
@@ -281,7 +281,7 @@ class PoweredMean:
         return math.nan if self.interval is None else self.interval[1] - self.interval[0]
 
 
-def interval(
+def powered_mean(
     sums: LossSums,
     *,
     share: float | None = None,
@@ -328,7 +328,7 @@ def interval(
     >>> loss, labelled = (rng.random(20_000) < expected).astype(float), rng.random(20_000) < 0.05
     >>> sums = LossSums.from_rows(loss, expected, labelled)
     >>> for powered in (False, True):
-    ...     mean = interval(sums, powered=powered)
+    ...     mean = powered_mean(sums, powered=powered)
     ...     print(round(mean.value, 3), [round(end, 3) for end in mean.interval], round(mean.tuning, 2))
     0.216 [0.191, 0.241] 0.0
     0.219 [0.197, 0.241] 0.98
@@ -509,7 +509,7 @@ def estimate_losses(
         sums = LossSums.from_numbers(np.zeros((sums.n_folds, N_NUMBERS)))
         design = LabelDesign(0.0, refusal="the rows have weights")
     share = design.share or None
-    alone, powered = (interval(sums, share=share, alpha=alpha, powered=by_votes) for by_votes in (False, True))
+    alone, powered = (powered_mean(sums, share=share, alpha=alpha, powered=by_votes) for by_votes in (False, True))
     n_rows = float(sums.n_rows.mean())
     unlabelled, truth = (float(total.mean()) / n_rows if n_rows else math.nan for total in (sums.expected, sums.truth))
     comparable = not powered.note and alone.width > 0.0

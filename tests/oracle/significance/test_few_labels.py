@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from streamgauge._engine.label_sums import compute_losses
 from streamgauge.records import Trace
-from streamgauge.significance.prediction_powered import LossSums, interval
+from streamgauge.significance.prediction_powered import LossSums, powered_mean
 
 DATA = Path(__file__).parents[2] / "data" / "libraries" / "ppi_python.csv"
 CASES = list(csv.DictReader(DATA.read_text(encoding="utf-8").splitlines()))
@@ -28,7 +28,7 @@ def draw(case: dict[str, str]) -> tuple[NDArray[np.float64], NDArray[np.float64]
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["seed"])
 def test_mean_and_interval_are_those_of_ppi_python(case: dict[str, str]) -> None:
     sums = LossSums.from_rows(*draw(case))
-    powered, alone = (interval(sums, powered=by_votes, finite=False) for by_votes in (True, False))
+    powered, alone = (powered_mean(sums, powered=by_votes, finite=False) for by_votes in (True, False))
     found = [powered.value, *(powered.interval or ()), *(alone.interval or ())]
     wanted = [float(case[name]) for name in ("powered", "low", "high", "alone_low", "alone_high")]
     assert found == pytest.approx(wanted, abs=5e-6)  # a variance there has the divisor n - 1
@@ -37,7 +37,7 @@ def test_mean_and_interval_are_those_of_ppi_python(case: dict[str, str]) -> None
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["seed"])
 def test_mean_over_this_stream_is_the_same_and_its_interval_no_wider(case: dict[str, str]) -> None:
     sums = LossSums.from_rows(*draw(case))
-    here, source = (interval(sums, finite=finite) for finite in (True, False))
+    here, source = (powered_mean(sums, finite=finite) for finite in (True, False))
     assert here.value == pytest.approx(float(case["powered"]), abs=5e-6)
     assert here.width < 1.001 * source.width
 
@@ -47,7 +47,7 @@ def test_ppi_python_itself() -> None:
     for case in CASES:
         loss, expected, labelled = draw(case)
         ends = ppi.ppi_mean_ci(loss[labelled], expected[labelled], expected[~labelled], alpha=0.05)
-        found = interval(LossSums.from_rows(loss, expected, labelled), finite=False).interval
+        found = powered_mean(LossSums.from_rows(loss, expected, labelled), finite=False).interval
         assert found == pytest.approx([float(np.ravel(end)[0]) for end in ends], abs=5e-6)
 
 

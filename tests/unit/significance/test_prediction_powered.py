@@ -25,7 +25,7 @@ from streamgauge.significance.prediction_powered import (
     estimate_losses,
     find_best_ratio,
     find_label_design,
-    interval,
+    powered_mean,
 )
 from streamgauge.streams import ArrayStream
 
@@ -55,7 +55,7 @@ def test_intervals_hold_the_mean_over_all_rows_whatever_the_confidence_is_worth(
     covered, ratios = [], []
     for seed in range(400):
         rows = draw(seed, worth=worth)
-        powered, alone = (interval(LossSums.from_rows(*rows), powered=by_votes) for by_votes in (True, False))
+        powered, alone = (powered_mean(LossSums.from_rows(*rows), powered=by_votes) for by_votes in (True, False))
         assert powered.interval is not None
         covered.append(powered.interval[0] <= rows[0].mean() <= powered.interval[1])
         ratios.append(powered.width / alone.width)
@@ -66,14 +66,14 @@ def test_intervals_hold_the_mean_over_all_rows_whatever_the_confidence_is_worth(
 def test_interval_counts_that_rows_are_finite() -> None:
     loss, expected, _ = draw(1)
     some, most = (LossSums.from_rows(loss, expected, np.arange(N) % 10 < tenths) for tenths in (1, 9))
-    widths = [interval(sums, powered=False).width for sums in (some, most)]
+    widths = [powered_mean(sums, powered=False).width for sums in (some, most)]
     assert widths[1] == pytest.approx(widths[0] / 9, rel=0.05)  # sqrt(0.1 / 0.9) for the rows, sqrt(1 / 9) for labels
 
 
 def test_few_errors_have_an_exact_interval_of_the_labelled_rows_alone_and_the_reason() -> None:
     loss, labelled = (np.arange(400) < 30).astype(float), np.arange(400) % 10 == 0
     sums = LossSums.from_rows(loss, 0.5 * loss, labelled)
-    powered, alone = (interval(sums, powered=by_votes) for by_votes in (True, False))
+    powered, alone = (powered_mean(sums, powered=by_votes) for by_votes in (True, False))
     assert powered.interval is None
     assert powered.note == "fewer than 50 labelled errors (3), so the confidence cannot narrow the interval"
     possible = [
@@ -86,14 +86,14 @@ def test_few_errors_have_an_exact_interval_of_the_labelled_rows_alone_and_the_re
 
 def test_few_rows_without_error_count_too() -> None:
     loss, expected, labelled = draw(2)
-    note = interval(LossSums.from_rows(1.0 - 0.0 * loss, expected, labelled)).note
+    note = powered_mean(LossSums.from_rows(1.0 - 0.0 * loss, expected, labelled)).note
     assert note.startswith("fewer than 50 labelled rows without error (0)")
 
 
 def test_accuracy_has_the_mirrored_interval() -> None:
     sums = LossSums.from_rows(*draw(4))
     for anytime in (False, True):
-        error, accuracy = (interval(each, share=0.2, anytime=anytime) for each in (sums, sums.invert()))
+        error, accuracy = (powered_mean(each, share=0.2, anytime=anytime) for each in (sums, sums.invert()))
         assert error.interval is not None
         assert accuracy.interval == pytest.approx([1.0 - error.interval[1], 1.0 - error.interval[0]])
         assert accuracy.value == pytest.approx(1.0 - error.value)
@@ -101,10 +101,10 @@ def test_accuracy_has_the_mirrored_interval() -> None:
 
 def test_anytime_interval_needs_the_share_and_is_wider() -> None:
     sums = LossSums.from_rows(*draw(5))
-    assert interval(sums, anytime=True).note == "an exact interval needs the probability of a label"
-    assert interval(sums, share=0.2, anytime=True).width > interval(sums).width
+    assert powered_mean(sums, anytime=True).note == "an exact interval needs the probability of a label"
+    assert powered_mean(sums, share=0.2, anytime=True).width > powered_mean(sums).width
     with pytest.raises(StreamgaugeError, match="share"):
-        interval(sums, share=1.5, anytime=True)
+        powered_mean(sums, share=1.5, anytime=True)
 
 
 def test_anytime_intervals_are_hardly_ever_wrong_at_any_look_even_if_losses_follow_the_coins() -> None:
@@ -118,7 +118,7 @@ def test_anytime_intervals_are_hardly_ever_wrong_at_any_look_even_if_losses_foll
         looks = LabelSums(("error",), LabelDesign(0.1), seed).update(trace, list(range(100, 3001, 100)))
         for numbers in looks:
             sums = LossSums.from_numbers(numbers)
-            found, truth = interval(sums, share=0.1, anytime=True).interval, float(sums.truth[0] / sums.n_rows[0])
+            found, truth = powered_mean(sums, share=0.1, anytime=True).interval, float(sums.truth[0] / sums.n_rows[0])
             assert found is not None
             wrong += not found[0] <= truth <= found[1]
     assert wrong == 0
@@ -129,10 +129,10 @@ def test_folds_are_averaged_and_count_as_dependent() -> None:
     numbers = np.array([[getattr(one, name)[0] for name in vars(one)]] * 3)
     several = LossSums.from_numbers(numbers)
     for anytime in (False, True):
-        found = [interval(sums, share=0.2, anytime=anytime).interval for sums in (one, several)]
+        found = [powered_mean(sums, share=0.2, anytime=anytime).interval for sums in (one, several)]
         assert found[0] == pytest.approx(found[1])
     uneven = replace(several, n_rows=np.array([N, N, N + 1.0]))
-    assert interval(uneven, share=0.2, anytime=True).note == "the folds tested different rows"
+    assert powered_mean(uneven, share=0.2, anytime=True).note == "the folds tested different rows"
 
 
 @pytest.mark.parametrize("lag", [0, 150])
