@@ -1,12 +1,14 @@
 //! The counts behind comparisons of learners.
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use streamgauge_kernels::comparison::{self, PairCounter as Kernel, TwoWay};
+use streamgauge_kernels::comparison::{self, PairCounter as Kernel, TwoWay, VoteBins};
 
-use crate::convert::{read_table, run_kernel, to_python};
+use crate::convert::{read_column, read_table, run_kernel, to_python, to_table};
 
 type Column = Py<PyArray1<i64>>;
 type Sums = (u64, Column, Column, Column, f64, bool, Column, Column);
@@ -117,7 +119,48 @@ fn two_way(
     to_tuple(&comparison::two_way(n_rows, &sums, discordant, squares, &blocks))
 }
 
+/// Returns votes of several parts in the bins `index` of a level, [rows, parts * bins]: each part has its own level, bins
+/// in ascending order [m], and weights [rows, m].
+#[pyfunction]
+fn align_votes(
+    py: Python<'_>,
+    parts: Vec<(u32, PyReadonlyArray1<'_, i64>, PyReadonlyArray2<'_, f64>)>,
+    level: u32,
+    index: PyReadonlyArray1<'_, i64>,
+) -> PyResult<Py<PyArray2<f64>>> {
+    let n_rows = parts.first().map_or(0, |(_, _, weights)| weights.shape()[0]);
+    let index = read_column("index", &index)?;
+    let bins = parts
+        .iter()
+        .map(|(level, index, weights)| {
+            Ok(VoteBins {
+                level: *level,
+                index: read_column("index", index)?,
+                weights: read_table("weights", weights)?,
+            })
+        })
+        .collect::<PyResult<Vec<_>>>()?;
+    let aligned = run_kernel(py, || comparison::align_votes(&bins, n_rows, level, index))?;
+    to_table(py, "aligned", aligned, (n_rows, bins.len() * index.len()))
+}
+
+/// Returns the areas under ROC curves and the average precisions of rows of bins, [rows] each: the weights of the rows of
+/// a class and of others by their votes for it, in ascending order, are [rows, bins] each.
+#[pyfunction]
+fn rank_votes(
+    py: Python<'_>,
+    of_class: PyReadonlyArray2<'_, f64>,
+    of_others: PyReadonlyArray2<'_, f64>,
+) -> PyResult<(Py<PyArray1<f64>>, Py<PyArray1<f64>>)> {
+    let n_bins = of_class.shape()[1];
+    let (of_class, of_others) = (read_table("of_class", &of_class)?, read_table("of_others", &of_others)?);
+    let (roc, precision) = run_kernel(py, || comparison::rank_votes(of_class, of_others, n_bins))?;
+    Ok((roc.into_pyarray(py).unbind(), precision.into_pyarray(py).unbind()))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PairCounter>()?;
+    module.add_function(wrap_pyfunction!(align_votes, module)?)?;
+    module.add_function(wrap_pyfunction!(rank_votes, module)?)?;
     module.add_function(wrap_pyfunction!(two_way, module)?)
 }

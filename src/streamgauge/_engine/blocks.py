@@ -141,7 +141,9 @@ class BlockHistory:
         if not n:
             return None
         failed = np.isnan(self._numbers[:, n - 1, 0])
-        numbers = np.where(failed[:, None, None], np.nan, self._numbers[:, :n])
+        numbers = self._numbers[:, :n]
+        if failed.any():
+            numbers = np.where(failed[:, None, None], np.nan, numbers)
         votes = [[] if gone else of_cell for gone, of_cell in zip(failed.tolist(), self._votes, strict=True)]
         return BlockTallies.from_cumulative(
             self.rows[:n], numbers, votes, self._shape, self.layout, min_length=min_length
@@ -199,7 +201,7 @@ def _unpack_cell(state: bytes) -> CellBlocks:
     parts = zip(
         columns["levels"].tolist(),
         np.split(columns["index"], ends),
-        np.split(columns["weights"], ends, axis=1),
+        map(np.ascontiguousarray, np.split(columns["weights"], ends, axis=1)),
         strict=False,
     )
     bins = list(parts) if len(columns["levels"]) else []

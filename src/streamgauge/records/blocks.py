@@ -14,6 +14,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records.tally import Column, Tallies, sum_classes
 
@@ -292,6 +293,14 @@ class BlockTallies:
         """The number of blocks."""
         return len(self.rows)
 
+    @cached_property
+    def left_out(self) -> Tallies:
+        """The tallies over all rows and without each block, of each learner and fold: [learners, folds, 1 + blocks]."""
+        whole = self.numbers.sum(axis=2, keepdims=True)
+        numbers = np.concatenate([whole, whole - self.numbers], axis=2).reshape(-1, self.numbers.shape[-1])
+        with np.errstate(invalid="ignore"):  # a learner that has failed
+            return self.layout.restore(np.asfortranarray(numbers))  # measures read it by columns
+
     def merge(self, groups: Sequence[Sequence[int]]) -> "BlockTallies":
         """Return the tallies of groups of consecutive blocks."""
         starts, ends = [group[0] for group in groups], [group[-1] for group in groups]
@@ -346,7 +355,8 @@ class BlockTallies:
         """
         keep = choose_ends(rows, numbers[:, :, layout.find_position("width")], min_length)
         chosen = numbers[:, keep]
-        blocks = np.diff(chosen, axis=1, prepend=0.0)
+        blocks = chosen.copy()
+        blocks[:, 1:] -= chosen[:, :-1]
         n_ranks = layout.n_ranks
         if n_ranks:
             blocks[:, :, -n_ranks:] = np.nan
@@ -393,14 +403,14 @@ def choose_ends(rows: Sequence[int], widths: NDArray[np.float64], min_length: in
     >>> choose_ends([8, 16, 24, 26], np.array([[8.0, 8.0, 16.0, 18.0]]))
     [0, 3]
     """
-    with np.errstate(invalid="ignore"):
-        scored = np.nansum(widths, axis=0)
     length = find_block_length(rows[-1])
     length *= max(-(-min_length // length), 1)
     ends = [index for index, row in enumerate(rows) if row % length == 0 or index == len(rows) - 1]
     if len(ends) > 1 and 2 * (rows[ends[-1]] - rows[ends[-2]]) < length:
         del ends[-2]
-    fresh = [end for before, end in pairwise([-1, *ends]) if scored[end] > (scored[before] if before >= 0 else 0.0)]
+    known = widths[:, ends]
+    scored = known[np.isfinite(known[:, -1])].sum(axis=0).tolist()  # without learners that have failed
+    fresh = [end for end, (before, now) in zip(ends, pairwise([0.0, *scored]), strict=True) if now > before]
     return fresh or ends[-1:]
 
 
@@ -414,10 +424,8 @@ def align_bins(parts: Sequence[VoteBins], level: int, index: NDArray[np.int64]) 
     [[2.0, 1.0], [1.0, 0.0]]
     """
     shape = parts[0][2].shape[1:-1]
-    aligned = np.zeros((2, len(parts), *shape, len(index)))
-    for part, (its_level, its_index, weights) in enumerate(parts):
-        if len(its_index):
-            position = np.searchsorted(index, its_index >> (level - its_level))
-            starts = np.flatnonzero(np.append(True, position[1:] != position[:-1]))
-            aligned[:, part][..., position[starts]] = np.add.reduceat(weights, starts, axis=-1)
-    return aligned
+    if shape:
+        rows = 2 * math.prod(shape)
+        parts = [(own, bins, np.ascontiguousarray(weights.reshape(rows, len(bins)))) for own, bins, weights in parts]
+    aligned = _native.align_votes(parts, level, index).reshape(2, *shape, len(parts), len(index))
+    return np.moveaxis(aligned, -2, 1)

@@ -39,6 +39,12 @@ def sum_classes(values: Column) -> Column:
     return total
 
 
+def _sum_true_classes(confusion: Column) -> Column:
+    """Sum over the true classes, the second axis, always in their order."""
+    summed: Column = sum_classes(confusion.swapaxes(1, 2)) if confusion.shape[1] <= FEW else confusion.sum(axis=1)
+    return summed
+
+
 @dataclass(frozen=True)
 class ScoredRows:
     """The rows that a tally covers, oldest first, for measures that cannot be computed from sums.
@@ -254,8 +260,7 @@ class Tallies(Sequence[Tally]):
     @SharedColumn
     def false_positives(self) -> Column:
         """The weight of the rows of other classes predicted as each class, [s, c]."""
-        false_positives: Column = self.wrong.sum(axis=1)
-        return false_positives
+        return _sum_true_classes(self.wrong)
 
     @SharedColumn
     def false_negatives(self) -> Column:
@@ -290,8 +295,7 @@ class Tallies(Sequence[Tally]):
     @SharedColumn
     def predicted(self) -> Column:
         """The weight of each predicted class, [s, c]."""
-        predicted: Column = self.confusion.sum(axis=1)
-        return predicted
+        return _sum_true_classes(self.confusion)
 
     @SharedColumn
     def present(self) -> NDArray[np.bool_]:

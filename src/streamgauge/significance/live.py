@@ -40,7 +40,7 @@ from streamgauge.significance.confidence_sequences import (
 from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
 from streamgauge.significance.row_tests import compute_variance_parts
 from streamgauge.significance.sample_size import rows_until
-from streamgauge.significance.two_way import check_testable, find_rare_class, measure_without_blocks
+from streamgauge.significance.two_way import check_testable, find_rare_classes, measure_all_without_blocks
 
 __all__ = [
     "NULLS",
@@ -54,6 +54,7 @@ __all__ = [
     "Monitor",
     "PairWatch",
     "analyse_blocks",
+    "analyse_measures",
     "compute_intervals",
     "decide",
     "decide_pairs",
@@ -205,8 +206,8 @@ MIN_LIVE_CLASS_ROWS = 200
 BLOCK_DELAYS = 10
 """With late labels a block has at least this number of times the rows of the longest delay."""
 
-GROWTH = 1.05
-"""Blocks are analysed again when the rows have grown by this factor."""
+GROWTH = 1.1
+"""Blocks are analysed again when the rows have grown by this factor: the more rows, the less an analysis costs each."""
 
 
 @dataclass(frozen=True)
@@ -264,7 +265,7 @@ class BlockAnalysis:
         """The anytime-valid test for these folds."""
         return BLOCK_SEQUENCE if self.crossed else "group_sequential"
 
-    @property
+    @cached_property
     def differences(self) -> NDArray[np.float64]:
         """The mean difference of each pair over the folds, float64 [pairs]."""
         means: NDArray[np.float64] = self.fold_differences.mean(axis=1)
@@ -327,36 +328,94 @@ def analyse_blocks(
     >>> analysis.n_blocks, analysis.fold_differences.shape, analysis.notes
     (31, (1, 5), ('',))
     """
-    n_rows, n_pairs = int(blocks.rows[-1]), len(pairs)
-    first, second = (np.array([pair[side] for pair in pairs], dtype=np.intp) for side in (0, 1))
-    note = _find_obstacle(blocks, measure, classes, crossed=crossed)
-    values = measure_without_blocks(blocks, measure)  # [learners, folds, 1 + blocks]
-    differences = values[first] - values[second]
-    variance = np.full(n_pairs, np.nan)
-    if not note and crossed:
-        variance = _compute_variance(differences)
-    undefined = ~np.isfinite(differences[:, :, 0]).all(axis=1)
-    partly = ~np.isfinite(variance) if crossed else np.zeros(n_pairs, dtype=np.bool_)
-    notes = [
-        note
-        or (f"{measure.name} is undefined" if no_value else f"{measure.name} needs more rows" if no_variance else "")
-        for no_value, no_variance in zip(undefined.tolist(), partly.tolist(), strict=True)
-    ]
-    if first_row is None and not note:
-        first_row = n_rows
-    return BlockAnalysis(n_rows, blocks.n_blocks, first_row, differences[:, :, 0], variance, crossed, tuple(notes))
+    return analyse_measures(blocks, [measure], pairs, classes, crossed=crossed, first_rows=[first_row])[0]
 
 
-def _find_obstacle(blocks: BlockTallies, measure: Measure, classes: Sequence[str], *, crossed: bool) -> str:
-    """Return why there can be no interval yet; empty if there can."""
+def analyse_measures(
+    blocks: BlockTallies,
+    measures: Sequence[Measure],
+    pairs: Sequence[tuple[int, int]],
+    classes: Sequence[str] = (),
+    *,
+    crossed: bool = True,
+    first_rows: Sequence[int | None] | None = None,
+) -> list[BlockAnalysis]:
+    """Return the analyses of several measures of pairs of learners; what measures share is computed once.
+
+    Parameters
+    ----------
+    blocks
+        The tallies of blocks of all learners.
+    measures
+        The measures.
+    pairs
+        The indices of the learners of each pair.
+    classes
+        The names of the classes.
+    crossed
+        Whether all folds scored the same rows.
+    first_rows
+        The rows of the first analysis of each measure that had an interval, None where this is the first.
+
+    Examples
+    --------
+    >>> import streamgauge as sg
+    >>> results = sg.evaluate(sg.SEA(n_rows=2000), [sg.NaiveBayes(), sg.MajorityClass()], scheme=sg.Bootstrap(5))
+    >>> measures = [sg.measures.measure("kappa"), sg.measures.measure("mcc")]
+    >>> [analysis.first_row for analysis in analyse_measures(results.blocks, measures, [(0, 1)])]
+    [2000, 2000]
+    """
+    n_rows = int(blocks.rows[-1])
+    first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    obstacles = _find_obstacles(blocks, measures, classes, crossed=crossed)
+    values = measure_all_without_blocks(blocks, measures)  # [measures, learners, folds, 1 + blocks]
+    differences = values[:, first] - values[:, second]
+    wholes = differences[..., 0].copy()
+    variances = np.full(wholes.shape[:2], np.nan)
+    usable = [index for index, obstacle in enumerate(obstacles) if crossed and not obstacle]
+    if usable:
+        variance = _compute_variance(differences[usable].reshape(-1, *differences.shape[2:]))
+        variances[usable] = variance.reshape(len(usable), -1)
+    undefined = (~np.isfinite(wholes).all(axis=2)).tolist()
+    partly = (~np.isfinite(variances) & crossed).tolist()
+    analyses = []
+    for index, (measure, obstacle) in enumerate(zip(measures, obstacles, strict=True)):
+        first_row = None if first_rows is None else first_rows[index]
+        notes = [
+            obstacle
+            or (
+                f"{measure.name} is undefined" if no_value else f"{measure.name} needs more rows" if no_variance else ""
+            )
+            for no_value, no_variance in zip(undefined[index], partly[index], strict=True)
+        ]
+        analysis = BlockAnalysis(
+            n_rows=n_rows,
+            n_blocks=blocks.n_blocks,
+            first_row=n_rows if first_row is None and not obstacle else first_row,
+            fold_differences=wholes[index],
+            variance=variances[index],
+            crossed=crossed,
+            notes=tuple(notes),
+        )
+        analyses.append(analysis)
+    return analyses
+
+
+def _find_obstacles(
+    blocks: BlockTallies, measures: Sequence[Measure], classes: Sequence[str], *, crossed: bool
+) -> list[str]:
+    """Return for each measure why there can be no interval yet; empty if there can."""
     n_rows = int(blocks.rows[-1])
     if crossed and (blocks.n_blocks < MIN_LIVE_BLOCKS or n_rows < MIN_LIVE_ROWS):
-        return f"{blocks.n_blocks} blocks of rows so far, {MIN_LIVE_BLOCKS} are needed"
-    rare = find_rare_class(measure, blocks, MIN_LIVE_CLASS_ROWS, pooled=not crossed)
-    if rare is None:
-        return ""
-    name = classes[rare[0]] if classes else str(rare[0])
-    return f"{rare[1]} rows of class {name} so far, {MIN_LIVE_CLASS_ROWS} are needed"
+        return [f"{blocks.n_blocks} blocks of rows so far, {MIN_LIVE_BLOCKS} are needed"] * len(measures)
+    obstacles = []
+    for rare in find_rare_classes(measures, blocks, MIN_LIVE_CLASS_ROWS, pooled=not crossed):
+        if rare is None:
+            obstacles.append("")
+        else:
+            name = classes[rare[0]] if classes else str(rare[0])
+            obstacles.append(f"{rare[1]} rows of class {name} so far, {MIN_LIVE_CLASS_ROWS} are needed")
+    return obstacles
 
 
 def _compute_variance(differences: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -368,7 +427,9 @@ def _compute_variance(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     k, b = without.shape[1:]
     pseudo = b * whole.mean(axis=1, keepdims=True) - (b - 1) * without.mean(axis=1)
     by_rows: NDArray[np.float64] = pseudo.var(axis=1, ddof=1) / b
-    by_rows = np.where(_are_dependent(pseudo), np.maximum(by_rows, _join(pseudo)), by_rows)
+    dependent = _are_dependent(pseudo)
+    if dependent.any():
+        by_rows = np.where(dependent, np.maximum(by_rows, _join(pseudo)), by_rows)
     if k == 1:
         return by_rows
     by_folds = whole.var(axis=1, ddof=1) / k
@@ -382,7 +443,7 @@ def _are_dependent(pseudo: NDArray[np.float64]) -> NDArray[np.bool_]:
     b = pseudo.shape[1]
     time = np.arange(b) - (b - 1) / 2
     rest = pseudo - pseudo.mean(axis=1, keepdims=True)
-    rest = rest - time * (rest @ time / (time @ time))[:, None]
+    rest = rest - time * ((rest * time).sum(axis=1) / (time @ time))[:, None]
     lagged = (rest[:, 1:] * rest[:, :-1]).sum(axis=1)
     dependent: NDArray[np.bool_] = lagged > 2 / math.sqrt(b) * (rest**2).sum(axis=1)
     return dependent
@@ -514,7 +575,8 @@ class AnalysisHistory:
         analyses = [*self.analyses]
         if last[0] not in {row for row, _ in analyses}:
             analyses.append(last)
-        verdicts = [[v for v in judge(analysis) if not {v.first, v.second} & failed] for _, analysis in analyses]
+        judged = {id(own): judge(own) for own in {id(own): own for _, own in analyses}.values()}
+        verdicts = [[v for v in judged[id(own)] if not {v.first, v.second} & failed] for _, own in analyses]
         if not verdicts[0]:
             return None
         values = [[(v.difference, *(v.interval or (np.nan, np.nan))) for v in row] for row in verdicts]
@@ -556,9 +618,9 @@ class LiveTest:
     shared
         Whether all pairs and measures share alpha in equal parts. Then all intervals hold simultaneously, at all rows.
     exact
-        Whether to use an exact sequence, which holds at any number of rows: for the accuracy or the error in one fold,
-        if every label comes with its row. None to use it where there is one; True to refuse a run without; False to use
-        the asymptotic sequence from blocks of rows, which tolerates rows that depend on each other.
+        Whether to use an exact sequence, which holds at any number of rows, from the first one on: for the accuracy in
+        one fold, if every label comes with its row; else a run is refused. It needs up to twice the rows of the
+        asymptotic sequence from blocks of rows, which starts at 200 rows and tolerates rows that depend on each other.
 
     Examples
     --------
@@ -576,7 +638,7 @@ class LiveTest:
     alpha: float = 0.05
     rope: float | Mapping[str, float] | None = None
     shared: bool = True
-    exact: bool | None = None
+    exact: bool = False
 
     def __post_init__(self) -> None:
         if self.measure is not None:
@@ -621,7 +683,7 @@ class LiveTest:
                 )
                 msg = (
                     "live_test: exact=True needs the accuracy, one fold, and labels that come with their rows;"
-                    f" {reason}: use exact=None"
+                    f" {reason}: use exact=False"
                 )
                 raise StreamgaugeError(msg)
 
@@ -642,8 +704,7 @@ class LiveTest:
 
     def uses_counts(self, measure: Measure, n_folds: int, *, labels_wait: bool) -> bool:
         """Return whether a measure is compared by counts of correct predictions, not by tallies of blocks."""
-        by_counts = measure is accuracy and not labels_wait
-        return by_counts and not (self.exact is False and n_folds == 1)
+        return measure is accuracy and not labels_wait and (n_folds > 1 or self.exact)
 
 
 def _name_measure(wanted: object) -> object:
@@ -968,7 +1029,7 @@ class PairWatch:
             self._watches = [
                 _MeasureWatch(
                     Monitor(live_test, n_looks=n_looks, measure=measure, n_measures=len(measures)),
-                    by_counts=live_test.uses_counts(measure, n_folds, labels_wait=waits),
+                    by_counts=live_blocks.source is None or live_test.uses_counts(measure, n_folds, labels_wait=waits),
                 )
                 for measure in measures
             ]
@@ -1002,33 +1063,42 @@ class PairWatch:
         """Analyse the counts and the blocks after `row` rows; those of blocks when the rows have grown enough."""
         if not self._watches:
             return
-        spoken = self.predicted_from < row
-        silent = frozenset(
-            pair for pair, both in zip(self._names, self._indices, strict=True) if not spoken[list(both)].all()
-        )
         counts = InterimAnalysis.from_counter(self._counter) if any(w.by_counts for w in self._watches) else None
-        blocks = self._find_blocks(row, longest_delay, final=final)
+        of_blocks = iter(self._analyse_blocks(row, longest_delay, final=final))
         for watch in self._watches:
-            analysis: Analysis | None = counts
-            if not watch.by_counts:
-                analysis = None
-                if blocks is not None:
-                    analysis = self._analyse_blocks(blocks, watch)
+            analysis: Analysis | None = counts if watch.by_counts else next(of_blocks, None)
             if analysis is not None:
                 watch.last = analysis
-                watch.monitor.update(self._names, analysis, row, silent)
+                watch.monitor.update(self._names, analysis, row, self._list_silent(row))
             if watch.last is not None:
                 watch.history.append(row, watch.last)
         self._row = row
 
-    def _analyse_blocks(self, blocks: BlockTallies, watch: _MeasureWatch) -> BlockAnalysis:
-        measure, facts = watch.monitor.measure, self._live_blocks
-        first_row = watch.last.first_row if isinstance(watch.last, BlockAnalysis) else None
-        return analyse_blocks(blocks, measure, self._indices, facts.classes, crossed=facts.crossed, first_row=first_row)
+    def _list_silent(self, row: int) -> frozenset[Pair]:
+        """Return the pairs of which one learner has not predicted yet."""
+        spoken = (self.predicted_from < row).tolist()
+        if all(spoken):
+            return frozenset()
+        pairs = zip(self._names, self._indices, strict=True)
+        return frozenset(pair for pair, (first, second) in pairs if not (spoken[first] and spoken[second]))
 
-    def _find_blocks(self, row: int, longest_delay: int, *, final: bool) -> BlockTallies | None:
+    def _analyse_blocks(self, row: int, longest_delay: int, *, final: bool) -> list[BlockAnalysis]:
+        """Return the analyses of the measures that need blocks if they are due after a row, none if not."""
+        watches, facts = [watch for watch in self._watches if not watch.by_counts], self._live_blocks
+        blocks = self._find_blocks(watches, row, longest_delay, final=final)
+        if blocks is None:
+            return []
+        first_rows = [watch.last.first_row if isinstance(watch.last, BlockAnalysis) else None for watch in watches]
+        measures = [watch.monitor.measure for watch in watches]
+        return analyse_measures(
+            blocks, measures, self._indices, facts.classes, crossed=facts.crossed, first_rows=first_rows
+        )
+
+    def _find_blocks(
+        self, watches: Sequence[_MeasureWatch], row: int, longest_delay: int, *, final: bool
+    ) -> BlockTallies | None:
         """Return the tallies of blocks if they are to be analysed after a row; None if not."""
-        watch = next((watch for watch in self._watches if not watch.by_counts), None)
+        watch = next(iter(watches), None)
         source = self._live_blocks.source
         if watch is None or source is None:
             return None

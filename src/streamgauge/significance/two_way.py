@@ -15,6 +15,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_between, unknown_name
 from streamgauge.measures import MEASURES, OverTallies, list_statistics, reads_baselines
 from streamgauge.measures.classes import ClassMeasure
@@ -424,12 +425,14 @@ def find_rare_classes(
     >>> find_rare_classes([sg.measures.measure("kappa"), sg.measures.accuracy], results.blocks, 20)
     [None, None]
     """
-    folds = blocks.numbers.sum(axis=2)  # [learners, folds, numbers]
-    folds = folds.sum(axis=1) if pooled else folds.reshape(-1, folds.shape[-1])
-    tallies = blocks.layout.restore(folds[np.isfinite(folds[:, 0])])
+    every, shape = 1 + blocks.n_blocks, (*blocks.numbers.shape[:2], -1)
+    support = blocks.left_out.support[::every].reshape(shape)  # [learners, folds, classes]
+    width = blocks.left_out.width[::every].reshape(shape)
+    if pooled:
+        support, width = support.sum(axis=1), width.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        rows_per_weight = np.nan_to_num(tallies.width / tallies.supported)
-    support = (tallies.support * rows_per_weight[:, None]).max(axis=0, initial=0.0)
+        n_rows = support * (width / support.sum(axis=-1, keepdims=True))
+    support = np.fmax.reduce(n_rows.reshape(-1, n_rows.shape[-1]), axis=0, initial=0.0)  # NaN without rows
     rare = [[code for code in _list_codes(measure, support) if support[code] < least] for measure in measures]
     return [(codes[0], round(support[codes[0]])) if codes else None for codes in rare]
 
@@ -539,11 +542,13 @@ def measure_all_without_blocks(blocks: BlockTallies, measures: Sequence[Measure]
     >>> measure_all_without_blocks(results.blocks, [sg.measures.accuracy, sg.measures.kappa]).shape
     (2, 2, 1, 32)
     """
-    whole = blocks.numbers.sum(axis=2, keepdims=True)
-    numbers = np.concatenate([whole, whole - blocks.numbers], axis=2)
-    voted = _list_voted(measures, blocks.layout.n_classes)
-    ranks = _rank_cells(blocks, voted) if voted else None
-    return np.stack(_compute(measures, blocks, numbers, ranks))
+    tallies, voted = blocks.left_out, _list_voted(measures, blocks.layout.n_classes)
+    if voted:
+        ranks = _rank_cells(blocks, voted)
+        tallies = replace(tallies, ranks=ranks.reshape(-1, *ranks.shape[3:]))
+    n_learners, n_folds, n_blocks = blocks.numbers.shape[:3]
+    values = np.stack([compute_values(measure, tallies) for measure in measures])
+    return values.reshape(len(measures), n_learners, n_folds, 1 + n_blocks)
 
 
 def _rank_cells(blocks: BlockTallies, codes: Sequence[int]) -> NDArray[np.float64]:
@@ -575,18 +580,6 @@ def _compute_exact(measure: Measure, blocks: BlockTallies, learner: int) -> NDAr
     return compute_values(measure, blocks.layout.restore(numbers))
 
 
-def _compute(
-    measures: Sequence[Measure],
-    blocks: BlockTallies,
-    numbers: NDArray[np.float64],
-    ranks: NDArray[np.float64] | None,
-) -> list[NDArray[np.float64]]:
-    """Return the values of each measure for tallies with any leading axes."""
-    flat = numbers.reshape(-1, numbers.shape[-1])
-    tallies = blocks.layout.restore(flat, None if ranks is None else ranks.reshape(len(flat), *ranks.shape[-3:]))
-    return [compute_values(measure, tallies).reshape(numbers.shape[:-1]) for measure in measures]
-
-
 def _leave_out(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return bins [2, parts, bins] over all parts and without each, [2, 1 + parts, bins]."""
     left = np.empty((2, 1 + weights.shape[1], weights.shape[2]))
@@ -605,16 +598,9 @@ def _rank(by_class: Mapping[int, NDArray[np.float64]], ranks: NDArray[np.float64
     for code, bins in by_class.items():
         if not bins.shape[-1]:
             continue  # no row was scored
-        positives, negatives = bins[..., ::-1]  # from the most votes down
-        above, others_above = np.cumsum(positives, axis=1), np.cumsum(negatives, axis=1)
-        n_positive, n_negative = above[:, -1], others_above[:, -1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            not_above = np.einsum("nb,nb->n", positives, others_above - negatives / 2) / n_positive
-            roc = 1.0 - not_above / n_negative
-            precision = above / np.maximum(above + others_above, 1e-300)
-            pr = np.where(n_negative > 0.0, np.einsum("nb,nb->n", positives, precision) / n_positive, np.nan)
+        roc, precision = _native.rank_votes(*np.ascontiguousarray(bins))
         others = slice(None) if n_classes == 2 else slice(code, code + 1)
-        ranks[:, 0, code, others], ranks[:, 2, code, others] = roc[:, None], pr[:, None]
+        ranks[:, 0, code, others], ranks[:, 2, code, others] = roc[:, None], precision[:, None]
 
 
 def _measure_pooled(blocks: BlockTallies, learner: int, measure: Measure) -> tuple[NDArray[np.float64], ...]:
@@ -634,7 +620,7 @@ def _measure_pooled(blocks: BlockTallies, learner: int, measure: Measure) -> tup
             by_class[code] = np.concatenate([total, total - bins.sum(axis=1), total - bins.sum(axis=2), cells], axis=1)
         ranks = np.full((sum(map(len, left)), N_RANKS, n_classes, n_classes), np.nan)
         _rank(by_class, ranks)
-    (values,) = _compute([measure], blocks, np.concatenate(left), ranks)
+    values = compute_values(measure, blocks.layout.restore(np.concatenate(left), ranks))
     return values[:1], values[None, 1 : 1 + b], values[1 + b : 1 + b + k], values[1 + b + k :].reshape(k, b)
 
 

@@ -7,6 +7,7 @@
 mod blocks;
 mod scratch;
 mod two_way;
+mod votes;
 
 use std::ops::Range;
 
@@ -16,6 +17,7 @@ use crate::{KernelError, dispatch};
 use blocks::Blocks;
 use scratch::{CHUNK, Scratch};
 pub use two_way::{TwoWay, two_way};
+pub use votes::{VoteBins, align_votes, rank_votes};
 
 const NAME: &str = "PairCounter";
 

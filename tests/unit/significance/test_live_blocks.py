@@ -1,0 +1,153 @@
+"""Analyses of blocks: votes in bins against plain NumPy, measures together and alone, and learners that fail."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import streamgauge as sg
+from streamgauge import _native
+from streamgauge.records import BlockLayout, BlockTallies
+from streamgauge.records.blocks import VoteBins, align_bins
+from streamgauge.significance.live import BlockAnalysis, analyse_blocks, analyse_measures
+from streamgauge.significance.two_way import measure_all_without_blocks, measure_without_blocks
+
+MEASURES = ("kappa", "f1[1]", "mcc", "roc_auc[1]", "pr_auc[0]")
+SCHEMA = sg.SEA().schema
+
+
+@pytest.fixture(scope="module")
+def results() -> sg.Results:
+    learners = {"bayes": sg.NaiveBayes(), "tree": sg.HoeffdingTree(grace_period=50), "majority": sg.MajorityClass()}
+    return sg.evaluate(
+        sg.SEA(n_rows=5000, noise=0.1), learners, scheme=sg.Bootstrap(3), measures=list(MEASURES), live_test=None
+    )
+
+
+def find_measures() -> list[sg.measures.Measure]:
+    bound = (sg.measures.measure(name) for name in MEASURES)
+    return [one.bind(SCHEMA) if isinstance(one, sg.measures.OverTallies) else one for one in bound]
+
+
+def align_plainly(parts: list[VoteBins], level: int, index: NDArray[np.int64]) -> NDArray[np.float64]:
+    aligned = np.zeros((2, len(parts), len(index)))
+    for part, (own, bins, weights) in enumerate(parts):
+        for bin_, of_bin in zip(bins.tolist(), weights.T, strict=True):
+            aligned[:, part, index.tolist().index(bin_ >> (level - own))] += of_bin
+    return aligned
+
+
+def rank_plainly(of_class: NDArray[np.float64], of_others: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the area by pairs of bins, and the mean precision over the rows of the class."""
+    bins = np.arange(len(of_class))
+    wins = (bins[:, None] > bins) + 0.5 * (bins[:, None] == bins)
+    pairs = of_class.sum() * of_others.sum()
+    roc = float(of_class @ wins @ of_others) / pairs if pairs else np.nan
+    above = np.array([of_class[at:].sum() for at in bins])
+    others = np.array([of_others[at:].sum() for at in bins])
+    reached = of_class > 0.0
+    precise = float((of_class[reached] * above[reached] / (above + others)[reached]).sum())
+    return roc, precise / of_class.sum() if pairs else np.nan
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_votes_are_aligned_and_ranked_as_by_definition(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    level, parts = 3, []
+    for _ in range(random.integers(1, 6)):
+        bins = np.sort(random.choice(200, size=random.integers(0, 40), replace=False)).astype(np.int64)
+        own = int(random.integers(0, level + 1))
+        index = np.unique(bins >> own)
+        parts.append((own, index, random.integers(0, 9, size=(2, len(index))).astype(np.float64)))
+    index = np.unique(np.concatenate([bins >> (level - own) for own, bins, _ in parts]))
+    aligned = align_bins(parts, level, index)
+    np.testing.assert_array_equal(aligned, align_plainly(parts, level, index))
+    roc, precision = _native.rank_votes(*aligned)
+    if len(index):
+        expected = [rank_plainly(*of_part) for of_part in aligned.swapaxes(0, 1)]
+        np.testing.assert_allclose(np.stack([roc, precision], axis=1), expected, rtol=1e-12)
+
+
+def test_pooled_votes_are_aligned_block_by_block() -> None:
+    random = np.random.default_rng(1)
+    fine = (0, np.array([2, 3, 8]), random.random((2, 4, 3)))
+    coarse = (1, np.array([1]), np.asfortranarray(random.random((2, 4, 1))))
+    empty = (1, np.empty(0, dtype=np.int64), np.empty((2, 4, 0)))
+    index = np.array([1, 4])
+    aligned = align_bins([fine, coarse, empty], 1, index)
+    assert aligned.shape == (2, 3, 4, 2)
+    for block in range(4):
+        parts = [(level, bins, weights[:, block]) for level, bins, weights in (fine, coarse, empty)]
+        np.testing.assert_allclose(aligned[:, :, block], align_plainly(parts, 1, index), rtol=1e-15)
+
+
+def test_bins_that_do_not_fit_are_refused() -> None:
+    part = (1, np.array([2, 7]), np.ones((2, 2)))
+    with pytest.raises(ValueError, match="bins cannot be made finer"):
+        _native.align_votes([part], 0, np.array([2, 7]))
+    with pytest.raises(ValueError, match="not among the common ones"):
+        _native.align_votes([part], 1, np.array([2, 6]))
+
+
+def test_areas_without_blocks_are_those_of_the_other_blocks(results: sg.Results) -> None:
+    blocks, (*_, roc, precision) = results.blocks, find_measures()
+    assert blocks is not None
+    values = measure_all_without_blocks(blocks, [roc, precision])
+    for learner, fold in np.ndindex(3, 3):
+        for number, code in enumerate((1, 0)):
+            _, _, weights = blocks.votes[learner, fold, code]
+            for block in range(-1, blocks.n_blocks):
+                others = [own for own in range(blocks.n_blocks) if own != block]
+                expected = rank_plainly(*weights[:, others].sum(axis=1))[number]
+                assert values[number, learner, fold, 1 + block] == pytest.approx(expected, rel=1e-12, nan_ok=True)
+
+
+def check_same(found: BlockAnalysis, expected: BlockAnalysis) -> None:
+    np.testing.assert_array_equal(found.fold_differences, expected.fold_differences)
+    np.testing.assert_array_equal(found.variance, expected.variance)
+    assert (found.first_row, found.notes) == (expected.first_row, expected.notes)
+
+
+def test_measures_analysed_together_are_those_analysed_alone(results: sg.Results) -> None:
+    blocks, measures, pairs = results.blocks, find_measures(), [(0, 1), (0, 2), (1, 2)]
+    assert blocks is not None
+    together = analyse_measures(blocks, measures, pairs, SCHEMA.classes)
+    for measure, found in zip(measures, together, strict=True):
+        check_same(found, analyse_blocks(blocks, measure, pairs, SCHEMA.classes))
+        for index, pair in enumerate(pairs):
+            alone = analyse_blocks(blocks, measure, [pair])
+            np.testing.assert_array_equal(found.variance[index : index + 1], alone.variance)
+    assert np.isfinite([analysis.variance[0] for analysis in together]).all()
+
+
+def test_a_learner_that_has_failed_leaves_the_others_as_they_are(results: sg.Results) -> None:
+    blocks, measures = results.blocks, find_measures()
+    assert blocks is not None
+    numbers = blocks.numbers.copy()
+    numbers[1] = np.nan
+    votes = {key: bins for key, bins in blocks.votes.items() if key[0] != 1}
+    failed = BlockTallies(blocks.rows, blocks.layout, numbers, votes)
+    pairs = [(0, 1), (0, 2)]
+    for found, expected in zip(
+        analyse_measures(failed, measures, pairs), analyse_measures(blocks, measures, pairs), strict=True
+    ):
+        assert np.isnan(found.differences[0])
+        assert found.notes[0].endswith("is undefined")
+        np.testing.assert_array_equal(found.fold_differences[1], expected.fold_differences[1])
+        np.testing.assert_array_equal(found.variance[1], expected.variance[1])
+
+
+def test_one_measure_has_the_values_of_many(results: sg.Results) -> None:
+    assert results.blocks is not None
+    measures = find_measures()
+    for measure, values in zip(measures, measure_all_without_blocks(results.blocks, measures), strict=True):
+        np.testing.assert_array_equal(measure_without_blocks(results.blocks, measure), values)
+
+
+def test_votes_of_blocks_are_computed_when_they_are_read() -> None:
+    layout = BlockLayout(1, ("ranks",))
+    ends = [[(0, np.array([3]), np.array([[2.0], [0.0]]))], [(0, np.array([3, 5]), np.array([[2.0, 1.0], [1.0, 4.0]]))]]
+    numbers = np.ones((1, 2, layout.n_numbers)) * np.array([8.0, 16.0])[None, :, None]
+    blocks = BlockTallies.from_cumulative([8, 16], numbers, [ends], (1, 1), layout)
+    assert list(blocks.votes) == [(0, 0, 0)]
+    assert len(blocks.votes) == 1
+    assert blocks.votes[0, 0, 0][2].tolist() == [[[2.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 4.0]]]
