@@ -34,8 +34,9 @@ from streamgauge.significance.single_model import ModelWatch
 from streamgauge.streams import ArrayStream
 
 REPETITIONS = 1000
-REPETITIONS_LATE = 400
+REPETITIONS_LATE = 200
 REPETITIONS_WITH_LEARNER = 200
+REPETITIONS_OF_CHANGES = 50
 AT_ONCE = 50
 N_LOOKS = 100
 DELAY = 500
@@ -224,6 +225,8 @@ def simulate(case: Case, numbers: range, looks: list[int], *, since_start: bool 
         for verdict in watch.verdicts():
             if verdict.outcome in case.claims:
                 first.setdefault(verdict.learner, (verdict.outcome, row))
+        if len(first) == len(names):
+            break
     for name in names:
         yield first.get(name, ("", 0))
 
@@ -256,7 +259,7 @@ def repeat(case: Case, numbers: range, name: str) -> Iterator[tuple[str, int]]:
         has_learner = case.draw is draw_coins
         yield from run_learner(case, numbers) if has_learner else simulate(case, numbers, case.looks)
     else:
-        looks = list(range(CHANGE + 100, case.n_rows + 1, 100))
+        looks = list(range(CHANGE + 250, case.n_rows + 1, 250))
         yield from simulate(case, numbers, looks, since_start=name.endswith(ALL_ROWS))
 
 
@@ -276,7 +279,7 @@ def run_missing() -> None:
         if new:
             writer.writerow(COLUMNS)
         for name, case in wanted.items():
-            n_wanted = min(limit, case.repetitions if name in CASES else 100)
+            n_wanted = min(limit, case.repetitions if name in CASES else REPETITIONS_OF_CHANGES)
             for start in range(done.get(name, 0), n_wanted, AT_ONCE):
                 numbers = range(start, min(start + AT_ONCE, n_wanted))
                 for number, (outcome, row) in zip(numbers, repeat(case, numbers, name), strict=True):
