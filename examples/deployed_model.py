@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 import streamgauge as sg
 from streamgauge.labelling import Delayed, Fraction
 from streamgauge.learners import PretrainedModel
+from streamgauge.protocols import Labelling
 
 CHANGE = 60_000
 BUDGETS = ["recall[fraud]>0.5", "error<0.02"]
@@ -26,7 +27,7 @@ def draw_payments(n_rows: int, change: int | None = None, seed: int = 1) -> Paym
     return x, np.where(fraud, "fraud", "ok")
 
 
-def watch(labelling: object, n_rows: int = 100_000) -> sg.Results:
+def watch(labelling: Labelling, n_rows: int = 100_000) -> sg.Results:
     """Judge the model by its requirements."""
     model = PretrainedModel(sg.NaiveBayes(), on=draw_payments(20_000))
     return sg.evaluate(
