@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._format.numbers import RATE, format_margin, to_difference_unit
+from streamgauge._format.numbers import RATE, to_difference_unit
 from streamgauge._format.palette import COLOURS
 from streamgauge._format.text import describe_forgetting, join_words, make_printable
 from streamgauge._optional import library
@@ -20,6 +20,7 @@ from streamgauge.plots.pooling import list_forgettings, pool_runs
 from streamgauge.records import Differences, RunData
 from streamgauge.reports.curves import downsample_curves, summarise_folds
 from streamgauge.reports.q_statistic import compute_q_curve
+from streamgauge.reports.verdicts import format_short_margin
 from streamgauge.significance.verdict_terms import find_question
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def difference(
         legend = draw_marks(axes, axis, results, ())
         if verdict is not None and verdict.rope > 0 and verdict.test != "group_sequential":
             axes.axhspan(-scale * verdict.rope, scale * verdict.rope, **MARGIN)
-            label = f"margin of ±{format_margin(verdict.rope, unit)}"
+            label = f"margin of ±{format_short_margin(verdict)}"
             legend[label] = library("matplotlib.patches", "plots").Patch(**MARGIN)
         axes.axhline(0.0, color="#1b2430", lw=0.8, ls="--")
         style = get_line_style(0)
@@ -94,7 +95,7 @@ def difference(
         axes.plot(places, middle, **style)
         if np.isfinite(low).any():
             question = "" if verdict is None else find_question(verdict)
-            label = f"{100 * (1 - differences.alpha):g}% at all rows at once{question and f', {question}'}"
+            label = f"{100 * (1 - differences.alpha):g}% at all rows{question and f', {question}'}"
             legend[label] = library("matplotlib.patches", "plots").Patch(color=style["color"], alpha=0.15, lw=0)
         axes.set_ylim(*_compute_limits(middle, low, high))
         axis.style(axes)

@@ -37,7 +37,7 @@ def test_a_loss_is_drawn_in_its_unit_above_zero_with_its_own_margin_and_verdict(
     assert np.asarray(curve.get_ydata())[-1] == pytest.approx(verdict.difference)
     words = [text.get_text() for legend in loss.legends for text in legend.get_texts()]
     assert f"margin of \u00b1{verdict.rope:g} nats" in words
-    assert "95% at all rows at once, as trained here" in words
+    assert "95% at all rows, as trained here" in words
 
 
 def test_the_command_draws_a_measure_that_was_compared_and_names_those_that_were(
