@@ -298,8 +298,10 @@ class BlockTallies:
         """The tallies over all rows and without each block, of each learner and fold: [learners, folds, 1 + blocks]."""
         whole = self.numbers.sum(axis=2, keepdims=True)
         numbers = np.concatenate([whole, whole - self.numbers], axis=2).reshape(-1, self.numbers.shape[-1])
+        numbers = np.asfortranarray(numbers)  # measures read it by columns
+        numbers.flags.writeable = False
         with np.errstate(invalid="ignore"):  # a learner that has failed
-            return self.layout.restore(np.asfortranarray(numbers))  # measures read it by columns
+            return self.layout.restore(numbers)
 
     def merge(self, groups: Sequence[Sequence[int]]) -> "BlockTallies":
         """Return the tallies of groups of consecutive blocks."""

@@ -59,6 +59,6 @@ class SharedColumn(cached_property[T]):
             """Compute the column when it is first read."""
             if record is None:
                 return self
-            column = protect(super().__get__(record, owner))
+            column = protect(self.func(record))  # without the lock that Python 3.11 would take
             vars(record)[self.attrname] = column  # found there from now on, without a call
             return column

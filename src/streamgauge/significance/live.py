@@ -273,19 +273,21 @@ class BlockAnalysis:
 
     def compute_bounds(self, alpha: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the lower and upper bounds of the intervals, float64 [pairs] each; infinite without an interval."""
-        radius = np.full(self.n_pairs, np.nan)
-        if self.first_row is not None:
-            radius = block_radius(
-                self.variance,
-                n_rows=self.n_rows,
-                first_row=self.first_row,
-                n_blocks=self.n_blocks,
-                n_folds=self.n_folds,
-                alpha=alpha,
-            )
+        if self.first_row is None:
+            infinite = np.full(self.n_pairs, np.inf)
+            return -infinite, infinite
+        radius = block_radius(
+            self.variance,
+            n_rows=self.n_rows,
+            first_row=self.first_row,
+            n_blocks=self.n_blocks,
+            n_folds=self.n_folds,
+            alpha=alpha,
+        )
         middle = self.differences
-        known = np.isfinite(middle + radius)
-        return np.where(known, middle - radius, -np.inf), np.where(known, middle + radius, np.inf)
+        low, high = middle - radius, middle + radius
+        known = np.isfinite(high)
+        return (low, high) if known.all() else (np.where(known, low, -np.inf), np.where(known, high, np.inf))
 
     def decide(self, alpha: float, rope: float) -> NDArray[np.int64]:
         """Return the outcome of each pair, as an index into `OUTCOMES`, if greater values are better."""
@@ -425,27 +427,34 @@ def _compute_variance(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     whole, without = differences[:, :, 0], differences[:, :, 1:]
     k, b = without.shape[1:]
-    pseudo = b * whole.mean(axis=1, keepdims=True) - (b - 1) * without.mean(axis=1)
-    by_rows: NDArray[np.float64] = pseudo.var(axis=1, ddof=1) / b
-    dependent = _are_dependent(pseudo)
+    pseudo = b * _mean(whole, axis=1) - (b - 1) * _mean(without, axis=1)[:, 0]
+    rest = pseudo - _mean(pseudo, axis=1)
+    by_rows: NDArray[np.float64] = (rest * rest).sum(axis=1) / (b - 1) / b
+    dependent = _are_dependent(rest)
     if dependent.any():
         by_rows = np.where(dependent, np.maximum(by_rows, _join(pseudo)), by_rows)
     if k == 1:
         return by_rows
-    by_folds = whole.var(axis=1, ddof=1) / k
-    both = ((b - 1) / b * (without - without.mean(axis=2, keepdims=True)) ** 2).sum(axis=(1, 2)) / k**2
+    of_folds, of_blocks = whole - _mean(whole, axis=1), without - _mean(without, axis=2)
+    by_folds = (of_folds * of_folds).sum(axis=1) / (k - 1) / k
+    both = (b - 1) / b * (of_blocks * of_blocks).sum(axis=(1, 2)) / k**2
     variance: NDArray[np.float64] = np.maximum(np.maximum(by_rows + by_folds - both, by_rows), by_folds)
     return variance
 
 
-def _are_dependent(pseudo: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return for which pairs neighbouring blocks are correlated beyond a trend and chance."""
-    b = pseudo.shape[1]
+def _mean(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    """Return means that keep their axis, with less overhead than NumPy's."""
+    means: NDArray[np.float64] = values.sum(axis=axis, keepdims=True) / values.shape[axis]
+    return means
+
+
+def _are_dependent(rest: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return for which pairs neighbouring blocks are correlated beyond a trend and chance, given deviations."""
+    b = rest.shape[1]
     time = np.arange(b) - (b - 1) / 2
-    rest = pseudo - pseudo.mean(axis=1, keepdims=True)
     rest = rest - time * ((rest * time).sum(axis=1) / (time @ time))[:, None]
     lagged = (rest[:, 1:] * rest[:, :-1]).sum(axis=1)
-    dependent: NDArray[np.bool_] = lagged > 2 / math.sqrt(b) * (rest**2).sum(axis=1)
+    dependent: NDArray[np.bool_] = lagged > 2 / math.sqrt(b) * (rest * rest).sum(axis=1)
     return dependent
 
 
@@ -557,9 +566,10 @@ class AnalysisHistory:
         """Append the analysis after `row` rows, if its turn has come."""
         before = self._stride
         self.n_looks += 1
-        if self._stride > before:
+        stride = self._stride
+        if stride > before:
             self.analyses = self.analyses[1::2]
-        if self.n_looks % self._stride == 0:
+        if self.n_looks % stride == 0:
             self.analyses.append((row, analysis))
 
     def differences(
@@ -1033,6 +1043,7 @@ class PairWatch:
                 )
                 for measure in measures
             ]
+        self._reads_counts = any(watch.by_counts for watch in self._watches)
         self._row = 0
         self.predicted_from: NDArray[np.int64] = np.zeros(len(names), dtype=np.int64)
         """The row after which each learner had a scored prediction, no abstention, in every fold; set by the run."""
@@ -1054,16 +1065,17 @@ class PairWatch:
         start = 0
         delays = longest_delays or [0] * len(cuts)
         for cut, row, delay in zip(cuts, reading_rows, delays, strict=True) if self._watches else ():
-            self._counter.update(correct, scored, start, cut)
+            if self._reads_counts:
+                self._counter.update(correct, scored, start, cut)
+                start = cut
             self.analyse(row, delay)
-            start = cut
         self._counter.update(correct, scored, start)
 
     def analyse(self, row: int, longest_delay: int = 0, *, final: bool = False) -> None:
         """Analyse the counts and the blocks after `row` rows; those of blocks when the rows have grown enough."""
         if not self._watches:
             return
-        counts = InterimAnalysis.from_counter(self._counter) if any(w.by_counts for w in self._watches) else None
+        counts = InterimAnalysis.from_counter(self._counter) if self._reads_counts else None
         of_blocks = iter(self._analyse_blocks(row, longest_delay, final=final))
         for watch in self._watches:
             analysis: Analysis | None = counts if watch.by_counts else next(of_blocks, None)
