@@ -294,9 +294,10 @@ def powered_mean(
 
     At the end of a run the interval is that of the regression estimator of survey sampling, which is PPI++ for the rows
     of this stream: the labelled rows are a random sample of a finite number of rows. With fewer than 50 labelled
-    errors, or fewer than 50 labelled rows without one, there is none but that of the labelled rows alone, which is
-    exact: by the hypergeometric distribution for the error in one fold, else an empirical Bernstein interval. With
-    several folds it is about the mean over the folds, and safe: their errors count as fully dependent.
+    errors, or fewer than 50 labelled rows without one, there is none but that of the labelled rows alone: for the error
+    in one fold by the hypergeometric distribution, which is exact unless the model learns from these labels; else an
+    empirical Bernstein interval, which is exact even then. With several folds it is about the mean over the folds, and
+    safe: their errors count as fully dependent.
 
     Parameters
     ----------
