@@ -109,12 +109,17 @@ def test_a_failure_is_a_line_and_its_readings_are_null(tmp_path):
 
 
 def test_a_resumed_run_writes_the_whole_log(tmp_path):
-    options = {"n_rows": 800, "checkpoint": tmp_path / "points", "checkpoint_every": 200, "every": 100}
+    plan: dict[str, Any] = {"n_rows": 2000, "every": 100, "budgets": ["error<0.6", "error<0.05"]}
+    options = {**plan, "checkpoint": tmp_path / "points", "checkpoint_every": 1000}
     stopped = Evaluation(sg.SEA(), PAIR, **options)
-    assert [part.n_rows for part in stopped.advance(lambda: True)][-1] < 800
+    reached = [part.n_rows for part in stopped.advance(lambda: True)][-1]
+    assert reached < 2000
     sg.evaluate(sg.SEA(), PAIR, resume=True, log=tmp_path / "run.jsonl", **options)
-    sg.evaluate(sg.SEA(), PAIR, n_rows=800, every=100, log=tmp_path / "whole.jsonl")
+    sg.evaluate(sg.SEA(), PAIR, **plan, log=tmp_path / "whole.jsonl")
     assert (tmp_path / "run.jsonl").read_text() == (tmp_path / "whole.jsonl").read_text()
+    rows = {event["event"]: event["row"] for event in reversed(read_log(tmp_path / "run.jsonl")[1:])}
+    assert rows["verdict"] <= reached  # the first of each kind was reached before the run stopped
+    assert rows["model_verdict"] <= reached
 
 
 def test_the_command_line_writes_a_log(tmp_path):

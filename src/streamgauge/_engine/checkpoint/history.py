@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple
+from dataclasses import asdict, astuple
 from pathlib import Path
+from typing import Any
 
 from streamgauge._engine.collector import Progress
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records import Alarm
+from streamgauge.records import Alarm, EarlierVerdict, ModelVerdict, Verdict
 from streamgauge.records.serialise import pack_columns, unpack_columns
 
 __all__ = ["ProgressHistory"]
@@ -16,7 +17,7 @@ COLUMNS = ("rows", "values", "costs", "labels", "times", "confusion_rows", "conf
 
 
 class ProgressHistory:
-    """The readings, costs and alarms of a run, batch by batch.
+    """The readings, costs, alarms and new verdicts of a run, batch by batch.
 
     Parameters
     ----------
@@ -88,7 +89,13 @@ def _damaged(path: Path) -> StreamgaugeError:
 
 
 def _to_record(progress: Progress) -> bytes:
-    facts = {"n_rows": progress.n_rows, "alarms": [astuple(alarm) for alarm in progress.alarms]}
+    news = progress.new_verdicts  # all that a log or a callback needs
+    facts = {
+        "n_rows": progress.n_rows,
+        "alarms": [astuple(alarm) for alarm in progress.alarms],
+        "verdicts": [asdict(verdict) for verdict in news if isinstance(verdict, Verdict)],
+        "model_verdicts": [asdict(verdict) for verdict in news if isinstance(verdict, ModelVerdict)],
+    }
     columns = {name: getattr(progress, name) for name in COLUMNS}
     state = pack_columns("progress", facts, columns)
     return len(state).to_bytes(8, "little") + state
@@ -96,5 +103,20 @@ def _to_record(progress: Progress) -> bytes:
 
 def _from_record(state: bytes) -> Progress:
     facts, columns = unpack_columns("progress", state)
-    alarms = tuple(Alarm(*alarm) for alarm in facts["alarms"])
-    return Progress(facts["n_rows"], alarms=alarms, **{name: columns[name] for name in COLUMNS})
+    return Progress(
+        facts["n_rows"],
+        alarms=tuple(Alarm(*alarm) for alarm in facts["alarms"]),
+        verdicts=tuple(Verdict(**_restore(verdict)) for verdict in facts["verdicts"]),
+        model_verdicts=tuple(ModelVerdict(**_restore(verdict)) for verdict in facts["model_verdicts"]),
+        **{name: columns[name] for name in COLUMNS},
+    )
+
+
+def _restore(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts of a verdict with the types that JSON lacks."""
+    interval, earlier = facts["interval"], facts["earlier"]
+    return {
+        **facts,
+        "interval": None if interval is None else tuple(interval),
+        "earlier": None if earlier is None else EarlierVerdict(**earlier),
+    }
