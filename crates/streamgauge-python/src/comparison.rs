@@ -14,6 +14,7 @@ type Column = Py<PyArray1<i64>>;
 type Sums = (u64, Column, Column, Column, f64, bool, Column, Column);
 type InterimSums = (u64, Column, Column, Column, usize, Py<PyArray1<f64>>);
 type Parts = (f64, f64, f64, f64, f64);
+type Areas = (Py<PyArray1<f64>>, Py<PyArray1<f64>>);
 
 /// Counters for the comparison of every pair of learners.
 #[pyclass(module = "streamgauge._native")]
@@ -151,7 +152,7 @@ fn rank_votes(
     py: Python<'_>,
     of_class: PyReadonlyArray2<'_, f64>,
     of_others: PyReadonlyArray2<'_, f64>,
-) -> PyResult<(Py<PyArray1<f64>>, Py<PyArray1<f64>>)> {
+) -> PyResult<Areas> {
     let n_bins = of_class.shape()[1];
     let (of_class, of_others) = (read_table("of_class", &of_class)?, read_table("of_others", &of_others)?);
     let (roc, precision) = run_kernel(py, || comparison::rank_votes(of_class, of_others, n_bins))?;

@@ -378,8 +378,8 @@ def analyse_measures(
     if usable:
         variance = _compute_variance(differences[usable].reshape(-1, *differences.shape[2:]))
         variances[usable] = variance.reshape(len(usable), -1)
-    undefined = (~np.isfinite(wholes).all(axis=2)).tolist()
-    partly = (~np.isfinite(variances) & crossed).tolist()
+    undefined: NDArray[np.bool_] = ~np.isfinite(wholes.sum(axis=2))
+    partly: NDArray[np.bool_] = ~np.isfinite(variances) if crossed else np.zeros_like(variances, dtype=np.bool_)
     analyses = []
     for index, (measure, obstacle) in enumerate(zip(measures, obstacles, strict=True)):
         first_row = None if first_rows is None else first_rows[index]
@@ -388,7 +388,7 @@ def analyse_measures(
             or (
                 f"{measure.name} is undefined" if no_value else f"{measure.name} needs more rows" if no_variance else ""
             )
-            for no_value, no_variance in zip(undefined[index], partly[index], strict=True)
+            for no_value, no_variance in zip(undefined[index].tolist(), partly[index].tolist(), strict=True)
         ]
         analysis = BlockAnalysis(
             n_rows=n_rows,

@@ -527,7 +527,8 @@ def measure_without_blocks(blocks: BlockTallies, measure: Measure) -> NDArray[np
     >>> measure_without_blocks(results.blocks, sg.measures.measure("kappa")).shape
     (2, 1, 32)
     """
-    return measure_all_without_blocks(blocks, [measure])[0]
+    (values,) = measure_all_without_blocks(blocks, [measure])
+    return np.asarray(values)
 
 
 def measure_all_without_blocks(blocks: BlockTallies, measures: Sequence[Measure]) -> NDArray[np.float64]:

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 import streamgauge as sg
 from streamgauge import _native
+from streamgauge.protocols import Measure
 from streamgauge.records import BlockLayout, BlockTallies
 from streamgauge.records.blocks import VoteBins, align_bins
 from streamgauge.significance.live import BlockAnalysis, analyse_blocks, analyse_measures
@@ -23,7 +24,7 @@ def results() -> sg.Results:
     )
 
 
-def find_measures() -> list[sg.measures.Measure]:
+def find_measures() -> list[Measure]:
     bound = (sg.measures.measure(name) for name in MEASURES)
     return [one.bind(SCHEMA) if isinstance(one, sg.measures.OverTallies) else one for one in bound]
 
