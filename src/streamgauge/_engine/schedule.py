@@ -347,6 +347,7 @@ class Scheduler:
         self.totals = LabelTotals()
         """What has happened to the labels so far."""
         self._delays, self._delay_before = NO_DELAYS, 0
+        self._first_label: int | None = None  # the row after which the first label arrived, if labels are late
         self.hidden: NDArray[np.bool_] | None = None
         """Which rows of the last batch have a label that never arrives; None for none."""
         self.arrived: NDArray[np.int64] | None = None
@@ -362,7 +363,7 @@ class Scheduler:
         columns = {**waiting.columns, "now": self._last_time}
         columns |= {name: buffer.slots for name, buffer in self._buffers.items()}
         facts = {"totals": asdict(self.totals), "last_time": waiting.last_time}
-        facts |= {"scored_from": self._scored_from, "late_from": self._late_from}
+        facts |= {"scored_from": self._scored_from, "late_from": self._late_from, "first_label": self._first_label}
         return pack_columns("scheduler", facts, columns)
 
     def load(self, state: bytes) -> None:
@@ -377,6 +378,7 @@ class Scheduler:
             totals, last_time = LabelTotals(**facts["totals"]), columns["now"]
             slots = {name: columns[name] for name in self._buffers}
             self._scored_from, self._late_from = facts["scored_from"], facts["late_from"]
+            self._first_label = facts["first_label"]
         self._waiting, self.totals, self._last_time = waiting, totals, last_time
         for name, buffer in self._buffers.items():
             buffer.slots = slots[name]
@@ -546,9 +548,12 @@ class Scheduler:
 
     def _mask_labelled(self, operations: "_Operations", test: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return at which operations the label of a row arrives whose test is scored."""
-        stop_row = NEVER if self._scored_from is None else self._scored_from
-        left_out = (operations.row >= self._late_from) & (operations.row < stop_row)
-        return np.where(operations.kind == INSERTED, test, operations.revealed & ~left_out)
+        revealed = operations.revealed & (operations.kind != INSERTED)
+        if self._first_label is None and revealed.any():
+            self._first_label = int(operations.now[revealed][0])
+        # Without any label there is no majority class and no last label, so what was tested until then is left out.
+        known = operations.row > (NEVER if self._first_label is None else self._first_label)
+        return np.where(operations.kind == INSERTED, test, revealed & known)
 
     def _note_delays(self, operations: "_Operations") -> None:
         """Note the longest delay of a label in rows, as far as labels have arrived."""

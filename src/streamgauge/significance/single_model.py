@@ -687,7 +687,8 @@ class ModelWatch:
             why = f"the first {requirement.reference:,} scored rows are the reference"
             return _Finding("undecided", math.nan, value=form.divide(course.counts[-1]), note=why)
         else:
-            ends = reference.find_interval(form, alpha / 2, unit)
+            own_unit = None if unit is None else max(self._least_unit, 1)  # its own blocks do not grow
+            ends = reference.find_interval(form, alpha / 2, own_unit)
             case = _set_limits(requirement, form, reference, ends, self._note)
             later = starts > reference.row
             starts = np.append(reference.row, starts[later])
@@ -747,7 +748,8 @@ class ModelWatch:
         if rare is not None:
             why = f"it needs {FIRST_CLASS_ROWS} rows of each class, one has {rare[1]}"
             return replace(undecided, note=why)
-        without = measure_without_blocks(own, measure)[0, :, 1:].mean(axis=0)
+        values = measure_without_blocks(own, measure)[0].mean(axis=0)
+        value, without, n_rows = float(values[0]), values[1:], int(own.rows[-1])  # as old as its variance
         if not (np.isfinite(without).all() and math.isfinite(value)):
             return replace(undecided, note=f"{measure.name} is undefined without one of the blocks of rows")
         b = len(without)

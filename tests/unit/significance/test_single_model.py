@@ -15,7 +15,7 @@ import streamgauge as sg
 from streamgauge.backends import Threads
 from streamgauge.errors import StreamgaugeError
 from streamgauge.labelling import Delayed, DelayedAtRandom, First, Fraction
-from streamgauge.learners import PythonLearner
+from streamgauge.learners import Precomputed, PythonLearner
 from streamgauge.protocols import LabellingBase
 from streamgauge.records import Arrivals, Batch, ModelVerdict, Verdict
 from streamgauge.records.blocks import list_boundaries
@@ -328,6 +328,25 @@ def test_late_labels_count_when_they_arrive_and_have_no_exact_sequence() -> None
     (early,) = judge(make_stream(wrong[:5000]), "error<0.1", labelling=Delayed(delay))
     assert early.outcome == "undecided"
     assert "it needs 10 blocks of" in early.note
+
+
+def test_a_baseline_without_labels_is_not_compared_with() -> None:
+    """A trained model is scored from the first row on; a baseline cannot predict before the first late label."""
+    y = np.array(["ok", "fraud"])[(np.random.default_rng(1).random(8000) < 0.02).astype(int)]
+    constant = {"constant": Precomputed("p")}
+    (verdict,) = sg.evaluate(
+        ({"p": np.full(len(y), "ok")}, y), constant, labelling=Delayed(500), budgets="beats majority"
+    ).model_verdicts
+    assert abs(verdict.value) < 0.02
+
+
+def test_a_verdict_against_a_reference_outlives_the_growth_of_blocks() -> None:
+    errors = draw(np.repeat([0.05, 0.3], [5_000, 45_000]), seed=3)
+    verdicts = [
+        judge(make_stream(errors[:n]), "error<reference(4000)+0.05", labelling=Delayed(20), score_unlabelled_start=True)
+        for n in (20_000, 50_000)
+    ]
+    assert [verdict.outcome for (verdict,) in verdicts] == ["broken", "broken"]
 
 
 def test_labels_that_are_late_without_saying_so_have_no_exact_sequence() -> None:
