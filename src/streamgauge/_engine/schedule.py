@@ -412,6 +412,7 @@ class Scheduler:
         if moments is None and is_plain:
             self._count(len(batch) - n_unknown, n_unknown=n_unknown)
             self._scored_from = self._scored_from if n_unknown == len(batch) else self._scored_from or 0
+            self._note_first_label(batch.rows[batch.y != UNLABELLED] if self._first_label is None else batch.rows)
             return Schedule(batch)
         own = 4 * batch.rows + AFTER
         moments = moments or _Moments(own, own)
@@ -425,6 +426,7 @@ class Scheduler:
             self._count(int(np.count_nonzero(at_once)), n_hidden, n_unknown)
             self.arrived = batch.rows[at_once]
             self._scored_from = self._scored_from or 0 if len(self.arrived) else self._scored_from
+            self._note_first_label(self.arrived)
             if self._score == "first":
                 return Schedule(batch, None, at_once, labelled=at_once)
             return Schedule(batch, at_once, at_once)
@@ -549,11 +551,15 @@ class Scheduler:
     def _mask_labelled(self, operations: "_Operations", test: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return at which operations the label of a row arrives whose test is scored."""
         revealed = operations.revealed & (operations.kind != INSERTED)
-        if self._first_label is None and revealed.any():
-            self._first_label = int(operations.now[revealed][0])
+        self._note_first_label(operations.now[revealed])
         # Without any label there is no majority class and no last label, so what was tested until then is left out.
         known = operations.row > (NEVER if self._first_label is None else self._first_label)
-        return np.where(operations.kind == INSERTED, test, revealed & known)
+        return np.where(operations.kind == INSERTED, test, revealed & (known | (operations.now == operations.row)))
+
+    def _note_first_label(self, rows: NDArray[np.int64]) -> None:
+        """Note the row after which the first label arrives."""
+        if self._first_label is None and len(rows):
+            self._first_label = int(rows[0])
 
     def _note_delays(self, operations: "_Operations") -> None:
         """Note the longest delay of a label in rows, as far as labels have arrived."""

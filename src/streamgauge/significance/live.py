@@ -409,7 +409,8 @@ def _find_obstacles(
     """Return for each measure why there can be no interval yet; empty if there can."""
     n_rows = int(blocks.rows[-1])
     if crossed and (blocks.n_blocks < MIN_LIVE_BLOCKS or n_rows < MIN_LIVE_ROWS):
-        return [f"{blocks.n_blocks} blocks of rows so far, {MIN_LIVE_BLOCKS} are needed"] * len(measures)
+        least = max(MIN_LIVE_BLOCKS * int(np.diff(blocks.rows, prepend=0).max()), MIN_LIVE_ROWS)
+        return [f"{n_rows:,} rows so far, about {least:,} are needed"] * len(measures)
     obstacles = []
     for rare in find_rare_classes(measures, blocks, MIN_LIVE_CLASS_ROWS, pooled=not crossed):
         if rare is None:

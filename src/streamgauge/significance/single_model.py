@@ -709,7 +709,7 @@ class ModelWatch:
         chosen = evidence.select((evidence.starts % unit == 0) | (evidence.starts == evidence.starts[0]))
         totals = chosen.counts @ score
         if len(totals) <= MIN_BLOCKS:
-            why = f"it needs {MIN_BLOCKS} blocks of {unit:,} rows, there are {len(totals) - 1}"
+            why = f"it needs {MIN_BLOCKS * unit:,} rows since labels are late"
             return case.find_nothing(chosen, BLOCKS, why)
         squares, weights = chosen.counts @ score**2, chosen.counts @ form.whole
         radii = np.full(len(chosen.starts), np.inf)
@@ -741,8 +741,8 @@ class ModelWatch:
         value = float(now.mean())
         undecided = _Finding("undecided", limit, BLOCKS, value=value)
         if blocks is None or blocks.n_blocks < FIRST_BLOCKS:
-            n_blocks = 0 if blocks is None else blocks.n_blocks
-            return replace(undecided, note=f"it needs {FIRST_BLOCKS} blocks of rows, there are {n_blocks}")
+            length = FIRST_LENGTH if blocks is None else int(np.diff(blocks.rows, prepend=0).max())
+            return replace(undecided, note=f"it needs about {FIRST_BLOCKS * length:,} rows")
         own = blocks.select_learners([index])
         rare = find_rare_class(measure, own, FIRST_CLASS_ROWS)
         if rare is not None:

@@ -13,6 +13,7 @@ from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, DelayedBy
 from streamgauge.learners import PretrainedModel
 from streamgauge.records import NEVER, Arrivals, Feedback
 from streamgauge.schemes import Chunks, Holdout, Pretrained, TrainThenTest, WarmUp
+from streamgauge.significance import LiveTest
 from streamgauge.streams import ArrayStream
 
 N = 2000
@@ -188,12 +189,13 @@ def test_no_verdict_is_given_before_both_learners_have_predicted(scheme):
 
 def test_a_verdict_may_follow_the_first_prediction_at_any_batch_size_and_after_a_restart(tmp_path):
     stream, learners = draw(N, 0.95), {"late": LateStarter(0), "constant": Constant(1)}
-    options = {"every": 100, "checkpoint": tmp_path, "checkpoint_every": 500}
+    exact: dict[str, Any] = {"every": 100, "live_test": LiveTest(exact=True)}
+    options = {**exact, "checkpoint": tmp_path, "checkpoint_every": 500}
     for progress in Evaluation(stream, learners, batch_size=500, **options).advance():
         if progress.n_rows >= 1500:
             break
     runs = [evaluate(stream, learners, resume=True, **options)]
-    runs += [evaluate(stream, learners, every=100, batch_size=size) for size in (None, 37)]
+    runs += [evaluate(stream, learners, **exact, batch_size=size) for size in (None, 37)]
     verdicts = [run.verdicts[0] for run in runs]
     ((outcome, row, earlier),) = {(verdict.outcome, verdict.row, verdict.earlier) for verdict in verdicts}
     assert (outcome, earlier) == ("first", None)  # while the other one abstained, the constant was ahead

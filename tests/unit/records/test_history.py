@@ -16,6 +16,7 @@ from streamgauge.records import UNLABELLED
 from streamgauge.reports.unlabelled_spans import find_unlabelled_spans
 from streamgauge.results import Results
 from streamgauge.schemes import Chunks
+from streamgauge.significance import LiveTest
 from streamgauge.streams import ArrayStream
 
 RANDOM = np.random.default_rng(5)
@@ -87,7 +88,7 @@ def test_confusions_of_many_stops_are_few_and_even() -> None:
 
 
 def test_differences_end_where_the_verdicts_do() -> None:
-    results = run(AllLabels())
+    results = run(AllLabels(), live_test=LiveTest(exact=True))  # which looks at every reading
     kept = results.differences
     assert kept is not None
     (verdict,) = results.verdicts
