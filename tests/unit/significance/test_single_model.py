@@ -227,7 +227,7 @@ def test_other_measures_are_judged_by_blocks() -> None:
     assert {verdict.test for verdict in verdicts} == {"block_sequence"}
     (early,) = judge(make_stream(draw(np.full(150, 0.2))), "kappa>0.5", every=50)
     assert early.outcome == "undecided"
-    assert early.note.startswith("it needs 20 blocks of rows")
+    assert early.note.startswith("it needs about 160 rows")
 
 
 def test_the_alpha_is_shared_over_learners_and_requirements() -> None:
@@ -327,7 +327,7 @@ def test_late_labels_count_when_they_arrive_and_have_no_exact_sequence() -> None
     assert 15_000 + delay < broken.row < 22_000
     (early,) = judge(make_stream(wrong[:5000]), "error<0.1", labelling=Delayed(delay))
     assert early.outcome == "undecided"
-    assert "it needs 10 blocks of" in early.note
+    assert "it needs 10,240 rows since labels are late" in early.note
 
 
 def test_a_baseline_without_labels_is_not_compared_with() -> None:
