@@ -16,7 +16,7 @@ from rich.console import Console
 
 import streamgauge as sg
 from streamgauge import _native
-from streamgauge.records import EarlierVerdict, PairSums, Verdict
+from streamgauge.records import EarlierVerdict, ModelVerdict, PairSums, Verdict
 from streamgauge.reports.tables import list_live_verdicts
 from streamgauge.results import load, save
 from streamgauge.significance import GroupSequentialSignFlip, LiveTest, Monitor, PairWatch, sign_flip
@@ -134,7 +134,7 @@ def test_a_saved_monitor_keeps_what_was_known() -> None:
 
 
 def test_on_a_stationary_stream_nothing_is_said_to_have_changed(tmp_path: Path) -> None:
-    reported: list[Verdict] = []
+    reported: list[Verdict | ModelVerdict] = []
     learners = {"tree": sg.HoeffdingTree(), "bayes": sg.NaiveBayes()}
     results = sg.evaluate(sg.RandomRBF(n_rows=30_000), learners, every=500, batch_size=500, on_verdict=reported.append)
     assert [verdict.outcome for verdict in reported] == ["equivalent", "undecided", "first"]

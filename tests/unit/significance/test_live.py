@@ -24,7 +24,7 @@ from streamgauge.errors import FailureWarning, StreamgaugeError
 from streamgauge.labelling import AllLabels, Delayed
 from streamgauge.learners import AdaptiveRandomForest
 from streamgauge.protocols import CellBatch, Labelling, Scheme
-from streamgauge.records import PairSums, Verdict
+from streamgauge.records import ModelVerdict, PairSums, Verdict
 from streamgauge.reports import build_summary
 from streamgauge.reports.tables import list_live_verdicts
 from streamgauge.results import Results
@@ -228,8 +228,13 @@ def test_a_saved_monitor_keeps_what_it_knows() -> None:
 
 def test_each_verdict_is_reported_once_as_soon_as_it_is_known() -> None:
     reported: list[Verdict] = []
+
+    def report(verdict: Verdict | ModelVerdict) -> None:
+        assert isinstance(verdict, Verdict)
+        reported.append(verdict)
+
     results = sg.evaluate(
-        sg.SEA(n_rows=3000), LEARNERS, scheme=sg.Bootstrap(5), on_verdict=reported.append, batch_size=100, every=100
+        sg.SEA(n_rows=3000), LEARNERS, scheme=sg.Bootstrap(5), on_verdict=report, batch_size=100, every=100
     )
     known = [(v.first, v.second, v.outcome, v.row) for v in results.verdicts if v.row is not None]
     assert sorted((v.first, v.second, v.outcome, v.row) for v in reported) == sorted(known)
