@@ -1083,8 +1083,10 @@ class PairWatch:
             if analysis is not None:
                 watch.last = analysis
                 watch.monitor.update(self._names, analysis, row, self._list_silent(row))
-            if watch.last is not None:
-                watch.history.append(row, watch.last)
+        seen = [(watch.history, watch.last) for watch in self._watches if watch.last is not None]
+        if len(seen) == len(self._watches):  # counts come before the first block: all histories have the same rows
+            for history, last in seen:
+                history.append(row, last)
         self._row = row
 
     def _list_silent(self, row: int) -> frozenset[Pair]:

@@ -629,7 +629,7 @@ class ModelWatch:
                     limit = math.nan if requirement.limit is None else requirement.limit
                     finding = _Finding("undecided", limit, note="no prediction yet")
                 elif counts is None or form is None:
-                    finding = self._judge_by_blocks((index, q), blocks, numbers, int(n_rows[index, -1]))
+                    finding = self._judge_by_blocks((index, q), blocks, numbers)
                 else:
                     known = self._references.get((name, q))
                     reference = known if known is not None and known.row <= row else None
@@ -730,9 +730,7 @@ class ModelWatch:
         beyond = (totals - radii) / np.sqrt(np.maximum(chosen.n_rows, 1.0))
         return _conclude(case, chosen, beyond, lambda index: float(radii[index]), BLOCKS)
 
-    def _judge_by_blocks(
-        self, indices: tuple[int, int], blocks: BlockTallies | None, numbers: Column, n_rows: int
-    ) -> _Finding:
+    def _judge_by_blocks(self, indices: tuple[int, int], blocks: BlockTallies | None, numbers: Column) -> _Finding:
         """Judge any other measure over all rows, by leaving blocks out; of a learner and a requirement by index."""
         index, requirement = indices[0], self.requirements[indices[1]]
         measure, limit, k = requirement.measure, requirement.limit or 0.0, self._n_folds

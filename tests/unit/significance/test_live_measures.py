@@ -144,6 +144,18 @@ def test_alpha_is_shared_over_pairs_and_measures() -> None:
     assert own_width < shared_width
 
 
+def test_measures_by_counts_and_by_blocks_have_differences_at_the_same_rows() -> None:
+    learners = [sg.NaiveBayes(), sg.MajorityClass()]
+    live_test = LiveTest(measure=("accuracy", "kappa"))
+    for n_rows in (6, 100):  # the first block has eight rows, counts are known from the first reading on
+        results = sg.evaluate(
+            sg.SEA(n_rows=n_rows), learners, scheme=sg.Bootstrap(5), live_test=live_test, every=2, batch_size=2
+        )
+        assert isinstance(results.differences, Differences)
+        assert results.differences.rows[-1] == n_rows
+        assert results.differences.measures == ("accuracy", "kappa")
+
+
 @pytest.mark.parametrize(("name", "better"), [("kappa", "bayes"), ("log_loss", "bayes"), ("brier", "bayes")])
 def test_the_better_one_is_better_whichever_way_the_measure_goes(name: str, better: str) -> None:
     learners = {"bayes": sg.NaiveBayes(), "majority": sg.MajorityClass()}
