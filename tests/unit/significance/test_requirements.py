@@ -76,7 +76,7 @@ def test_an_unreadable_text_is_explained(text: str, why: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("eror<0.05", "did you mean error?"),
+        ("error_<0.05", "did you mean error?"),
         ("recall[froud]>0.5", "there is no class 'froud'"),
         ("recall>0.5", "write recall[CLASS]"),
         ("error>0.05", "a smaller error is better, so that is no requirement; write error<0.05"),
