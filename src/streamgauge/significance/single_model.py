@@ -709,7 +709,8 @@ class ModelWatch:
         chosen = evidence.select((evidence.starts % unit == 0) | (evidence.starts == evidence.starts[0]))
         totals = chosen.counts @ score
         if len(totals) <= MIN_BLOCKS:
-            why = f"it needs {MIN_BLOCKS * unit:,} rows since labels are late"
+            reason = "rows have weights" if self._late is False else "labels are late"
+            why = f"it needs {MIN_BLOCKS * unit:,} rows since {reason}"
             return case.find_nothing(chosen, BLOCKS, why)
         squares, weights = chosen.counts @ score**2, chosen.counts @ form.whole
         radii = np.full(len(chosen.starts), np.inf)

@@ -280,6 +280,8 @@ def test_weighted_rows_are_judged_by_blocks() -> None:
     (verdict,) = judge(make_stream(wrong, weight=weight), "error<0.3")
     assert (verdict.outcome, verdict.test) == ("kept", "block_sequence")
     assert verdict.value == pytest.approx(np.average(wrong, weights=weight))
+    (early,) = judge(make_stream(wrong[:60], weight=weight[:60]), "error<0.3")
+    assert early.note == "it needs 80 rows since rows have weights"
 
 
 def test_folds_of_the_same_rows_are_averaged_and_those_of_others_added() -> None:
