@@ -223,13 +223,13 @@ class Blocks:
     ----------
     learners
         The predictions of each learner by fold.
-    n_rows
-        The number of rows.
+    looks
+        The rows of the looks, the last one that of the end.
     measures
         What will be measured.
     """
 
-    def __init__(self, learners: Sequence[Sequence[Trace]], n_rows: int, measures: Sequence[Measure]) -> None:
+    def __init__(self, learners: Sequence[Sequence[Trace]], looks: Sequence[int], measures: Sequence[Measure]) -> None:
         self.measures = tuple(measures)
         statistics = {*list_statistics(measures), BASELINES} - {"rows"}
         layout = BlockLayout(2, tuple(sorted(statistics)))
@@ -239,8 +239,8 @@ class Blocks:
         self._bins: dict[tuple[int, int], list[VoteBins]] = {}
         for index, trace in enumerate(trace for folds in learners for trace in folds):
             state = BlockState(layout, sg.Landmark().build(2, layout.native_statistics))  # type: ignore[arg-type]
-            state.block_rows = sorted({*list_boundaries(0, n_rows), n_rows})
-            state.update(trace, [])
+            state.block_rows = sorted({*list_boundaries(0, looks[-1]), *looks})
+            state.update(trace, looks)  # areas are exact at looks
             kept[index] = replace(state.kept, votes=())
             if layout.has_votes:
                 self._bins[divmod(index, n_folds)] = _align([by_class[1] for by_class in state.kept.votes])
@@ -360,7 +360,8 @@ def run(job: Job) -> Iterator[Row]:
     for null, (one, other) in {MIRRORED: ("bayes", "tree"), MIRRORED_NOISE: ("a", "noise 0.05")}.items():
         pairs[null] = (mix(by_fold[one], by_fold[other], heads), mix(by_fold[one], by_fold[other], ~heads))
     compared = [learner for pair in pairs.values() for learner in pair]
-    blocks, looks = Blocks(compared, n_rows, choose_measures(repetition)), list_looks(n_rows, labels)
+    looks = list_looks(n_rows, labels)
+    blocks = Blocks(compared, looks, choose_measures(repetition))
     verdicts = look_at(compared, blocks, looks, DELAYS[labels])
     if scheme == ONE_FOLD and not DELAYS[labels]:
         verdicts |= look_at(compared, blocks, looks, 0, replace(LIVE, exact=True))
@@ -390,7 +391,7 @@ def check_looks(n_repetitions: int = 2) -> None:
         n_rows = int(stream.n_rows or 0)
         pair = [traces.collect(name, delay, n_rows) for name in learners]
         looks = results.differences.rows.tolist() if results.differences is not None else []
-        verdicts = look_at(pair, Blocks(pair, n_rows, MEASURES), looks, delay)
+        verdicts = look_at(pair, Blocks(pair, looks, MEASURES), looks, delay)
         for ours, theirs in zip(verdicts.values(), results.verdicts, strict=True):
             if ours.interval is None or theirs.interval is None:
                 print(f"{ours.measure}: {ours.interval} here, {theirs.interval} in the run")

@@ -162,6 +162,7 @@ class Evaluation:
         _check_times(self._stream, labelling, self.forgettings)
         self.detectors = name_detectors(detectors)
         self.recorders, self.resources, self.journal = tuple(recorders), resources, journal
+        _check_live_test(live_test)
         self.time_limit, self.time_budget, self.live_test = time_limit, time_budget, live_test
         self._limit, self._every = n_rows, every or (None if period is None else period[0])
         self._source = RowSource(self.stream, scheme, labelling, seed, n_rows)
@@ -206,7 +207,7 @@ class Evaluation:
     @cached_property
     def run_spec(self) -> RunSpec:
         """The cells of the run, as a plain description."""
-        return self._build_run_spec()
+        return replace(self._build_run_spec(), every=self.every)
 
     def _build_run_spec(self) -> RunSpec:
         spec = self._build_plain_spec()
@@ -214,12 +215,12 @@ class Evaluation:
         if live_test is None:
             return spec
         compared = live_test.find_measures(self.measures, self._source.schema, spec.block_layout)
-        facts = (spec.n_folds,)
-        by_tallies = tuple(m for m in compared if not live_test.uses_counts(m, *facts, labels_wait=spec.labels_wait))
+        k, waits = spec.n_folds, spec.labels_wait
+        by_tallies = tuple(m for m in compared if not live_test.uses_counts(m, k, labels_wait=waits))
         with_votes = spec.with_votes or any(map(needs_votes, by_tallies))
         by_tallies = (*spec.live_measures, *(m for m in by_tallies if m not in spec.live_measures))
         spec = replace(spec, live_measures=by_tallies, compared=compared, with_votes=with_votes)
-        live_test.check(compared, spec.block_layout, *facts, labels_wait=spec.labels_wait)
+        live_test.check(compared, spec.block_layout, k, labels_wait=waits)
         return spec
 
     def _find_live_test(self) -> LiveTest | None:
@@ -660,6 +661,12 @@ def _warn(texts: Iterable[str], category: type[Warning]) -> None:
     """Issue warnings at the line that called `evaluate`."""
     for text in texts:
         warnings.warn(text, category, stacklevel=4)
+
+
+def _check_live_test(live_test: object) -> None:
+    if not isinstance(live_test, LiveTest | None):
+        msg = f"live_test = {live_test!r}: pass a LiveTest, such as LiveTest(measure='kappa'), or None"
+        raise StreamgaugeError(msg)
 
 
 def _check_seed(seed: int) -> None:

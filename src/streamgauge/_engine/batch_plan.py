@@ -20,7 +20,7 @@ from streamgauge._engine.schedule import LabelTotals, Schedule
 from streamgauge.measures import accuracy, list_statistics, reads_baselines
 from streamgauge.protocols import CellBatch, DetectorSpec, Forgetting, LearnerSpec, Measure, SchemeBase
 from streamgauge.records import Alarm, Batch, BlockLayout, CellBlocks, Failure, Schema
-from streamgauge.records.blocks import BASELINES, MAX_MATRIX_CLASSES, list_boundaries
+from streamgauge.records.blocks import BASELINES, MAX_MATRIX_CLASSES, list_boundaries, list_looks
 from streamgauge.significance.prediction_powered import LabelDesign
 
 __all__ = [
@@ -265,6 +265,8 @@ class RunSpec:
         Whether rows may be scored before their labels arrive, or although they never do.
     compared
         The measures of the live test of pairs of learners.
+    every
+        The number of rows between two readings; 0 without live verdicts.
     label_design
         How rows are chosen for a label, if that is a random share, to estimate losses from few labels; else None.
 
@@ -298,6 +300,7 @@ class RunSpec:
     live_measures: tuple[Measure, ...] = ()
     labels_wait: bool = False
     compared: tuple[Measure, ...] = (accuracy,)
+    every: int = 0
     label_design: LabelDesign | None = None
 
     @property
@@ -324,8 +327,8 @@ class RunSpec:
         start, stop = plan.batch.start, plan.batch.start + len(plan.batch)
         if start < 0:
             return []
-        ends = list_boundaries(start, stop)
-        return [*ends, stop] if stop == self.n_rows and stop not in ends[-1:] else ends
+        looks = list_looks(self.every, start, stop, self.n_rows) if self.live_measures and self.every else []
+        return sorted({*list_boundaries(start, stop), *looks})
 
     @cached_property
     def block_layout(self) -> BlockLayout:

@@ -551,7 +551,7 @@ class Scheduler:
     def _mask_labelled(self, operations: "_Operations", test: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return at which operations the label of a row arrives whose test is scored."""
         revealed = operations.revealed & (operations.kind != INSERTED)
-        self._note_first_label(operations.now[revealed])
+        self._note_first_label(np.empty(0, dtype=np.int64) if self.arrived is None else np.sort(self.arrived))
         # Without any label there is no majority class and no last label, so what was tested until then is left out.
         known = operations.row > (NEVER if self._first_label is None else self._first_label)
         return np.where(operations.kind == INSERTED, test, revealed & (known | (operations.now == operations.row)))

@@ -116,7 +116,8 @@ _OPTIONS = (
         "--rope",
         multiple=True,
         help="Margin (region of practical equivalence): differences up to this size count as equal, in the unit of the"
-        " measure; a number, or NAME=NUMBER for each live measure.  [default: 0.01]",
+        " measure; a number, or NAME=NUMBER for each live measure.  [default: 0.01, of a"
+        " cost a hundredth of its range]",
     ),
     click.option(
         "--budget",
@@ -239,6 +240,9 @@ def _parse_ropes(texts: Sequence[str]) -> float | dict[str, float] | None:
     ropes: dict[str, float] = {}
     for text in texts:
         name, _, number = text.rpartition("=")
+        if name in ropes:
+            msg = f"--rope {text}: {name or 'the margin'} is set twice"
+            raise StreamgaugeError(msg)
         try:
             ropes[name] = float(number)
         except ValueError:

@@ -31,6 +31,7 @@ __all__ = [
     "choose_ends",
     "find_block_length",
     "list_boundaries",
+    "list_looks",
 ]
 
 MAX_BLOCKS = 40
@@ -89,6 +90,35 @@ def list_boundaries(start: int, stop: int) -> list[int]:
         if row > stop:
             return boundaries
         boundaries.append(row)
+
+
+def list_looks(every: int, start: int, stop: int, n_rows: int | None = None) -> list[int]:
+    """Return the reading rows after `start` and up to `stop` at which live verdicts are computed from blocks.
+
+    The rows grow by a tenth from one to the next, so that the cost of a row falls; the last row is one of them.
+
+    Parameters
+    ----------
+    every
+        The number of rows between two readings.
+    start, stop
+        The range.
+    n_rows
+        The number of rows of the run; None if it is unknown.
+
+    Examples
+    --------
+    >>> list_looks(100, 1000, 2000, n_rows=1950)
+    [1100, 1300, 1500, 1700, 1900, 1950]
+    """
+    looks, row = [], every
+    while row <= stop:
+        if row > start:
+            looks.append(row)
+        row = max(row + every, -(-11 * row // (10 * every)) * every)
+    if n_rows is not None and start < n_rows <= stop and n_rows not in looks:
+        looks = sorted([*looks, n_rows])
+    return looks
 
 
 @dataclass(frozen=True)

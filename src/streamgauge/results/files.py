@@ -435,5 +435,5 @@ def _parse_verdict(facts: dict[str, Any]) -> dict[str, Any]:
         "interval": None if interval is None else tuple(interval),
         "earlier": None if earlier is None else EarlierVerdict(**earlier),
     }
-    unknown = {name: math.nan for name in ("difference", "value") if facts.get(name, 0.0) is None}
+    unknown = {name: math.nan for name in ("difference", "value", "limit") if facts.get(name, 0.0) is None}
     return {**facts, **parsed, **unknown}

@@ -206,9 +206,6 @@ MIN_LIVE_CLASS_ROWS = 200
 BLOCK_DELAYS = 10
 """With late labels a block has at least this number of times the rows of the longest delay."""
 
-GROWTH = 1.1
-"""Blocks are analysed again when the rows have grown by this factor: the more rows, the less an analysis costs each."""
-
 
 @dataclass(frozen=True)
 class BlockAnalysis:
@@ -376,7 +373,7 @@ def analyse_measures(
     variances = np.full(wholes.shape[:2], np.nan)
     usable = [index for index, obstacle in enumerate(obstacles) if crossed and not obstacle]
     if usable:
-        variance = _compute_variance(differences[usable].reshape(-1, *differences.shape[2:]))
+        variance = compute_variance(differences[usable].reshape(-1, *differences.shape[2:]))
         variances[usable] = variance.reshape(len(usable), -1)
     undefined: NDArray[np.bool_] = ~np.isfinite(wholes.sum(axis=2))
     partly: NDArray[np.bool_] = ~np.isfinite(variances) if crossed else np.zeros_like(variances, dtype=np.bool_)
@@ -421,10 +418,15 @@ def _find_obstacles(
     return obstacles
 
 
-def _compute_variance(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+def compute_variance(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the variances of mean differences, [pairs].
 
     `differences` are [pairs, folds, 1 + blocks]: over all rows, and without each block.
+
+    Examples
+    --------
+    >>> compute_variance(np.array([[[0.5, 0.4, 0.5, 0.6]]])).round(4).tolist()
+    [0.0133]
     """
     whole, without = differences[:, :, 0], differences[:, :, 1:]
     k, b = without.shape[1:]
@@ -839,12 +841,17 @@ class Monitor:
         """Return the verdict on each pair, with its difference and interval in an analysis."""
         test = analysis.test
         intervals: Sequence[tuple[float, float] | None] = [None] * analysis.n_pairs
+        notes = analysis.notes or ("",) * len(names)
+        if test == "group_sequential" and not self._can_flip(analysis.n_folds):
+            notes = (f"{analysis.n_folds} folds can decide nothing with {self.n_claims} claims: use more folds",) * len(
+                names
+            )
         if test != "group_sequential":
             low, high = (end.tolist() for end in analysis.compute_bounds(self.pair_alpha))
             intervals = [ends if math.isfinite(ends[0]) else None for ends in zip(low, high, strict=True)]
         verdicts = []
         for pair, difference, interval, note in zip(
-            names, analysis.differences.tolist(), intervals, analysis.notes or ("",) * len(names), strict=True
+            names, analysis.differences.tolist(), intervals, notes, strict=True
         ):
             outcome, row, earlier = self._states.get(pair, UNDECIDED)
             verdict = Verdict(
@@ -883,7 +890,7 @@ class Monitor:
 
     def _decide_by_flips(self, pair: Pair, differences: NDArray[np.float64]) -> int:
         """Return the outcome of a pair by its folds, as an index into `OUTCOMES`."""
-        if self.pair_alpha * 2.0 ** (len(differences) - 1) < 1.0 or not np.isfinite(differences).all():
+        if not self._can_flip(len(differences)) or not np.isfinite(differences).all():
             return 0  # too few folds ever to decide, or a value is undefined
         if pair not in self._flips:
             self._flips[pair] = self._build_flips(len(differences))
@@ -891,6 +898,10 @@ class Monitor:
         if not (test.claimed or test.look(differences)) or not test.supports(differences):
             return 0
         return 1 if (differences.sum() > 0) == self._greater_is_better else 2
+
+    def _can_flip(self, n_folds: int) -> bool:
+        """Return whether a sign-flip test over so many folds can ever decide."""
+        return self.pair_alpha * 2.0 ** (n_folds - 1) >= 1.0
 
     def _build_flips(self, n_folds: int) -> GroupSequentialSignFlip:
         spending = open_ended if self.n_looks is None else until(self.n_looks)
@@ -1118,7 +1129,8 @@ class PairWatch:
         if watch is None or source is None:
             return None
         end, before = source.find_end(row), 0 if watch.last is None else watch.last.n_rows
-        if end <= before or (end < GROWTH * before and not (final or end == self._live_blocks.n_rows)):
+        is_due = end == row and 10 * end >= 11 * before  # as `list_looks` has it
+        if end <= before or not (is_due or final or end == self._live_blocks.n_rows):
             return None
         return source.build(row, min_length=BLOCK_DELAYS * longest_delay)
 

@@ -529,7 +529,7 @@ def estimate_losses(
         unlabelled=unlabelled,
         truth=truth if n_rows else None,
         width_ratio=powered.width / alone.width if comparable else math.nan,
-        best_ratio=find_best_ratio(min(max(alone.value, 0.0), 1.0), n_classes) if is_error else math.nan,
+        best_ratio=find_best_ratio(min(max(alone.value, 0.0), 1.0), max(n_classes, 2)) if is_error else math.nan,
         alpha=alpha,
         n_folds=sums.n_folds,
         note=design.refusal or powered.note,

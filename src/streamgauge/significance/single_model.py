@@ -45,6 +45,7 @@ from streamgauge.significance.confidence_sequences import (
     block_radius,
     boundary_factor,
 )
+from streamgauge.significance.live import compute_variance
 from streamgauge.significance.prediction_powered import LabelDesign, LossSums, describe_share, powered_mean
 from streamgauge.significance.requirements import BoundRequirement, find_range
 from streamgauge.significance.two_way import check_testable, find_rare_class, measure_without_blocks
@@ -556,6 +557,8 @@ class ModelWatch:
                 numbers[index] = blocks.numbers
         for at, row in enumerate(known.rows):
             length = find_block_length(row)
+            if row % length:
+                continue  # a look, which ends no block
             keep = [index for index, before in enumerate(self._early_rows) if before % length == 0]
             self._early_rows = [*(self._early_rows[index] for index in keep), row]
             self._early = np.concatenate([self._early[:, keep], numbers[:, at : at + 1]], axis=1)
@@ -629,7 +632,7 @@ class ModelWatch:
                     limit = math.nan if requirement.limit is None else requirement.limit
                     finding = _Finding("undecided", limit, note="no prediction yet")
                 elif counts is None or form is None:
-                    finding = self._judge_by_blocks((index, q), blocks, numbers)
+                    finding = self._judge_by_blocks((index, q), blocks, numbers, row)
                 else:
                     known = self._references.get((name, q))
                     reference = known if known is not None and known.row <= row else None
@@ -731,9 +734,17 @@ class ModelWatch:
         beyond = (totals - radii) / np.sqrt(np.maximum(chosen.n_rows, 1.0))
         return _conclude(case, chosen, beyond, lambda index: float(radii[index]), BLOCKS)
 
-    def _judge_by_blocks(self, indices: tuple[int, int], blocks: BlockTallies | None, numbers: Column) -> _Finding:
-        """Judge any other measure over all rows, by leaving blocks out; of a learner and a requirement by index."""
+    def _judge_by_blocks(
+        self, indices: tuple[int, int], blocks: BlockTallies | None, numbers: Column, row: int
+    ) -> _Finding:
+        """Judge any other measure over all rows, by leaving blocks out; of a learner and a requirement by index.
+
+        Between two looks what was found before is kept.
+        """
         index, requirement = indices[0], self.requirements[indices[1]]
+        before = self._findings.get((self._names[index], indices[1]))
+        if before is not None and blocks is not None and int(blocks.rows[-1]) != row:
+            return before
         measure, limit, k = requirement.measure, requirement.limit or 0.0, self._n_folds
         with np.errstate(divide="ignore", invalid="ignore"):
             now = compute_values(measure, self._layout.restore(numbers[index * k : (index + 1) * k]))
@@ -752,10 +763,9 @@ class ModelWatch:
         if not (np.isfinite(without).all() and math.isfinite(value)):
             return replace(undecided, note=f"{measure.name} is undefined without one of the blocks of rows")
         b = len(without)
-        variance = (b - 1) / b * float(((without - without.mean()) ** 2).sum())
         radius = float(
             block_radius(
-                variance,
+                compute_variance(values[None, None])[0],
                 n_rows=n_rows,
                 first_row=self._first_rows.setdefault((self._names[index], indices[1]), n_rows),
                 n_blocks=b,

@@ -509,16 +509,13 @@ def _measure(blocks: BlockTallies, measure: Measure, *, pooled: bool) -> LeftOut
         )
         return LeftOut(whole, without_block, without_fold, without_cell)
     values = measure_without_blocks(blocks, measure)
-    if "ranks" in list_statistics([measure]):
-        for learner in range(2):
-            values[learner] += _compute_exact(measure, blocks, learner)[:, None] - values[learner, :, :1]
     return LeftOut(values[:, :, 0], values[:, :, 1:])
 
 
 def measure_without_blocks(blocks: BlockTallies, measure: Measure) -> NDArray[np.float64]:
     """Return a measure of each learner in each fold over all rows, and without each block of rows.
 
-    The result is float64 [learners, folds, 1 + blocks]. Areas are those of votes in bins.
+    The result is float64 [learners, folds, 1 + blocks]. How areas change without a block is that of votes in bins.
 
     Examples
     --------
@@ -549,7 +546,12 @@ def measure_all_without_blocks(blocks: BlockTallies, measures: Sequence[Measure]
         tallies = replace(tallies, ranks=ranks.reshape(-1, *ranks.shape[3:]))
     n_learners, n_folds, n_blocks = blocks.numbers.shape[:3]
     values = np.stack([compute_values(measure, tallies) for measure in measures])
-    return values.reshape(len(measures), n_learners, n_folds, 1 + n_blocks)
+    values = values.reshape(len(measures), n_learners, n_folds, 1 + n_blocks)
+    if voted:
+        for index, measure in enumerate(measures):
+            if "ranks" in list_statistics([measure]):
+                values[index] += np.nan_to_num(_compute_exact(measure, blocks) - values[index, :, :, 0])[:, :, None]
+    return values
 
 
 def _rank_cells(blocks: BlockTallies, codes: Sequence[int]) -> NDArray[np.float64]:
@@ -573,12 +575,16 @@ def _list_voted(measures: Sequence[Measure], n_classes: int) -> list[int]:
     return list(range(n_classes))
 
 
-def _compute_exact(measure: Measure, blocks: BlockTallies, learner: int) -> NDArray[np.float64]:
-    """Return a measure over all rows of each fold, with votes ranked as finely as in the run."""
-    numbers = blocks.numbers[learner].sum(axis=1)
+def _compute_exact(measure: Measure, blocks: BlockTallies) -> NDArray[np.float64]:
+    """Return a measure over all rows of each learner and fold, with votes ranked as finely as in the run.
+
+    NaN where they were not ranked at the end of the last block.
+    """
+    numbers = blocks.numbers.sum(axis=2)
     n_ranks = blocks.layout.n_ranks
-    numbers[:, -n_ranks:] = blocks.numbers[learner][:, -1, -n_ranks:]
-    return compute_values(measure, blocks.layout.restore(numbers))
+    numbers[:, :, -n_ranks:] = blocks.numbers[:, :, -1, -n_ranks:]
+    tallies = blocks.layout.restore(numbers.reshape(-1, numbers.shape[-1]))
+    return compute_values(measure, tallies).reshape(numbers.shape[:2])
 
 
 def _leave_out(weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -26,8 +26,8 @@ def test_verdicts_are_those_of_a_run(scheme: str, delay: int) -> None:
         recorders=[traces],
     )
     pair = [traces.collect(name, delay, 2000) for name in learners]
-    blocks = bench.Blocks(pair, 2000, bench.MEASURES)
-    verdicts = bench.look_at(pair, blocks, range(100, 2001, 100), delay).values()
+    looks = range(100, 2001, 100)
+    verdicts = bench.look_at(pair, bench.Blocks(pair, looks, bench.MEASURES), looks, delay).values()
     assert [(v.measure, v.test, v.interval, v.row) for v in verdicts] == [
         (v.measure, v.test, v.interval, v.row) for v in results.verdicts
     ]

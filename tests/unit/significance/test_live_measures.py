@@ -19,6 +19,7 @@ from streamgauge.measures import Cost, default_margin, measure
 from streamgauge.protocols import CellBatch, Labelling, Scheme
 from streamgauge.records import Differences, Verdict
 from streamgauge.results import load, save
+from streamgauge.schemes import Chunks
 from streamgauge.significance import LiveTest
 from streamgauge.streams import ArrayStream, take
 from tests.support.commands import invoke
@@ -120,7 +121,7 @@ def test_the_interval_is_that_of_scikit_learns_scores_with_blocks_left_out(name:
     (verdict,) = results.verdicts
     assert (verdict.measure, verdict.test, verdict.n_claims) == (name, "block_sequence", 1)
     low, high = verdict.interval or (0.0, 0.0)
-    expected = slow_interval(traces, SCORES[name], n_folds, first_row=992, alpha=0.05)
+    expected = slow_interval(traces, SCORES[name], n_folds, first_row=1000, alpha=0.05)
     # Areas are of votes in 256 bins; the log loss clips probabilities in another way.
     tolerance = {"roc_auc[1]": 0.02, "log_loss": 1e-3}.get(name, 1e-9)
     assert verdict.difference == pytest.approx(expected[0], rel=tolerance, abs=1e-4 if "auc" in name else 0.0)
@@ -407,6 +408,7 @@ def test_the_command_line_takes_live_measures_and_margins() -> None:
     [
         (("--rope", "much"), "--rope much: write a number"),
         (("--rope", "0.1", "--rope", "kappa=0.2"), "one number for all"),
+        (("--rope", "0.1", "--rope", "0.2"), "set twice"),
         (("--live-measure", "kapa"), "kapa"),
         (("--rope", "kappa=0.1"), "no live measure 'kappa'"),
     ],
@@ -414,6 +416,37 @@ def test_the_command_line_takes_live_measures_and_margins() -> None:
 def test_wrong_options_are_explained(options: Sequence[str], reason: str) -> None:
     with pytest.raises(StreamgaugeError, match=reason):
         compare(*options)
+
+
+def test_the_difference_is_that_of_the_readings() -> None:
+    """Votes in bins would be off by more than a margin, so the areas themselves are compared."""
+    generator = np.random.default_rng(2)
+    x = generator.normal(size=(20_000, 3))
+    y = (generator.random(20_000) < 1 / (1 + np.exp(5 - 1.5 * x[:, 0] - x[:, 1]))).astype(np.int32)
+    names = ("pr_auc[1]", "roc_auc[1]", "kappa", "accuracy")
+    results = sg.evaluate(ArrayStream(x, y), PAIR, measures=names, live_test=LiveTest(measure=names), every=300)
+    for verdict in results.verdicts:
+        first, second = (float(results.curve(name, verdict.measure)[-1, 0]) for name in PAIR)
+        assert verdict.difference == pytest.approx(first - second, rel=1e-9)
+
+
+def test_chunks_that_are_learnt_later_count_if_their_labels_are_there() -> None:
+    options: dict[str, object] = {"scheme": Chunks(500), "live_test": LiveTest(measure="error")}
+    learners = {"bayes": sg.NaiveBayes(), "majority": sg.MajorityClass()}
+    (some,) = sg.evaluate(sg.SEA(n_rows=4000), learners, labelling=Fraction(0.5), **options).verdicts  # type: ignore[arg-type]
+    (every,) = sg.evaluate(sg.SEA(n_rows=4000), learners, **options).verdicts  # type: ignore[arg-type]
+    assert some.difference == pytest.approx(every.difference, abs=0.05)
+
+
+def test_too_few_folds_of_different_rows_are_said_to_decide_nothing() -> None:
+    scheme = sg.CrossValidation(5, test="held_out")
+    (verdict,) = sg.evaluate(sg.SEA(n_rows=1000), PAIR, scheme=scheme).verdicts
+    assert "5 folds can decide nothing" in verdict.note
+
+
+def test_what_is_no_live_test_is_refused_with_an_example() -> None:
+    with pytest.raises(StreamgaugeError, match="pass a LiveTest"):
+        sg.evaluate(sg.SEA(n_rows=100), PAIR, live_test="kappa")  # type: ignore[arg-type]
 
 
 # It holds its level

@@ -330,3 +330,9 @@ def test_best_ratio() -> None:
     assert find_best_ratio(0.9, n_classes=10) == 1.0
     with pytest.raises(StreamgaugeError, match="error = 2"):
         find_best_ratio(2.0)
+
+
+def test_a_stream_of_one_class_has_estimates_too() -> None:
+    x, y = np.random.default_rng(1).normal(size=(1000, 2)), np.zeros(1000, dtype=np.int32)
+    results = sg.evaluate((x, y), [sg.NaiveBayes(), sg.MajorityClass()], labelling=Fraction(0.2))
+    assert len(results.label_estimates) == 2
