@@ -900,7 +900,7 @@ class Monitor:
         return 1 if (differences.sum() > 0) == self._greater_is_better else 2
 
     def _can_flip(self, n_folds: int) -> bool:
-        """Return whether a sign-flip test over so many folds can ever decide."""
+        """Return whether a sign-flip test over this number of folds can ever decide."""
         return self.pair_alpha * 2.0 ** (n_folds - 1) >= 1.0
 
     def _build_flips(self, n_folds: int) -> GroupSequentialSignFlip:
