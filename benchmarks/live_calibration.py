@@ -68,7 +68,7 @@ from streamgauge.protocols import CellBatch, LearnerSpec, Measure, Scheme, Strea
 from streamgauge.records import BlockLayout, BlockTallies, Schema, Trace, Verdict
 from streamgauge.records.blocks import BASELINES, VoteBins, align_bins, list_boundaries
 from streamgauge.significance import LiveTest, PairWatch, two_way_t
-from streamgauge.significance.live import LiveBlocks, analyse_blocks
+from streamgauge.significance.live import LiveBlocks, analyse_measures
 from streamgauge.significance.two_way import measure_without_blocks
 from streamgauge.streams import ArrayStream, in_memory
 
@@ -323,7 +323,7 @@ def test_at_looks(blocks: Blocks, looks: Sequence[int], pair: int) -> Row:
     for measure in blocks.measures:
         since: int | None = None
         for look, at_look in tallies:
-            if analyse_blocks(at_look, measure, [(0, 1)], CLASSES).notes[0]:
+            if analyse_measures(at_look, [measure], [(0, 1)], CLASSES)[0].notes[0]:
                 break
             if not two_way_t(measure_without_blocks(at_look, measure)).p_value <= ALPHA:
                 break

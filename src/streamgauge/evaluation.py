@@ -248,6 +248,7 @@ class Evaluation:
                 self.stream, self.scheme, self.labelling, self.seed, self.score, self._scores_unlabelled_start
             ),
             live_measures=self._required_measures,
+            keeps_looks=bool(self._required_measures),
             labels_wait=self.score == "first" and not isinstance(self.labelling, AllLabels),
             label_design=self._label_design,
         )

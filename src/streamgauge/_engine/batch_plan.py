@@ -267,6 +267,8 @@ class RunSpec:
         The measures of the live test of pairs of learners.
     every
         The number of rows between two readings; 0 without live verdicts.
+    keeps_looks
+        Whether tallies are needed at every reading row, to judge single learners.
     label_design
         How rows are chosen for a label, if that is a random share, to estimate losses from few labels; else None.
 
@@ -301,6 +303,7 @@ class RunSpec:
     labels_wait: bool = False
     compared: tuple[Measure, ...] = (accuracy,)
     every: int = 0
+    keeps_looks: bool = False
     label_design: LabelDesign | None = None
 
     @property

@@ -552,7 +552,7 @@ class CellGroup:
         ]
         if not spec.keeps_blocks:
             return states
-        looks = bool(spec.live_measures) and not spec.labels_wait
+        looks = spec.keeps_looks and not spec.labels_wait
         for index, (forgetting, state) in enumerate(zip(spec.forgettings, states, strict=True)):
             if forgetting == Landmark() and isinstance(state, NativeForgetting):
                 states[index] = BlockState(spec.block_layout, state, looks=looks)
@@ -577,7 +577,8 @@ class CellGroup:
         learner = spec.build(run_spec.schema, fold_seed(run_spec.seed, fold.number, spec.seed))
         clock = time.process_time_ns if run_spec.clock == "process" else time.thread_time_ns
         meter = Meter(learner, n_classes, clock, run_spec.time_budget) if run_spec.metered else None
-        live = self._build_landmark(looks=True) if run_spec.live_measures and run_spec.labels_wait else None
+        waits = bool(run_spec.live_measures) and run_spec.labels_wait
+        live = self._build_landmark(looks=run_spec.keeps_looks) if waits else None
         design, sums = run_spec.label_design, None
         if design is not None:
             sums = LabelSums(run_spec.few_label_losses, design, run_spec.seed)
@@ -672,7 +673,7 @@ class CellGroup:
 
     def _collect_looks(self, n_readings: int) -> NDArray[np.float64] | None:
         """Return the numbers of the tallies for live verdicts, [cells, readings, numbers]; NaN after a failure."""
-        if not self.run_spec.live_measures or not n_readings:
+        if not self.run_spec.keeps_looks or not n_readings:
             return None
         missing = np.full((n_readings, self.run_spec.block_layout.n_numbers), np.nan)
         looks = (cell.looks for cell in self._cells)

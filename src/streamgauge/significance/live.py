@@ -40,7 +40,12 @@ from streamgauge.significance.confidence_sequences import (
 from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
 from streamgauge.significance.row_tests import compute_variance_parts
 from streamgauge.significance.sample_size import rows_until
-from streamgauge.significance.two_way import check_testable, find_rare_classes, measure_all_without_blocks
+from streamgauge.significance.two_way import (
+    are_dependent,
+    check_testable,
+    find_rare_classes,
+    measure_all_without_blocks,
+)
 
 __all__ = [
     "NULLS",
@@ -53,9 +58,7 @@ __all__ = [
     "LiveTest",
     "Monitor",
     "PairWatch",
-    "analyse_blocks",
     "analyse_measures",
-    "compute_intervals",
     "decide",
     "decide_pairs",
 ]
@@ -291,45 +294,6 @@ class BlockAnalysis:
         return _decide_intervals(*self.compute_bounds(alpha), rope)
 
 
-def analyse_blocks(
-    blocks: BlockTallies,
-    measure: Measure,
-    pairs: Sequence[tuple[int, int]],
-    classes: Sequence[str] = (),
-    *,
-    crossed: bool = True,
-    first_row: int | None = None,
-) -> BlockAnalysis:
-    """Return the analysis of a measure of pairs of learners, given by their indices.
-
-    The variances are those of the two-way t: see `streamgauge.significance.two_way_t`.
-
-    Parameters
-    ----------
-    blocks
-        The tallies of blocks of all learners.
-    measure
-        The measure.
-    pairs
-        The indices of the learners of each pair.
-    classes
-        The names of the classes.
-    crossed
-        Whether all folds scored the same rows.
-    first_row
-        The rows of the first analysis that had an interval; None if this is the first.
-
-    Examples
-    --------
-    >>> import streamgauge as sg
-    >>> results = sg.evaluate(sg.SEA(n_rows=2000), [sg.NaiveBayes(), sg.MajorityClass()], scheme=sg.Bootstrap(5))
-    >>> analysis = analyse_blocks(results.blocks, sg.measures.measure("kappa"), [(0, 1)])
-    >>> analysis.n_blocks, analysis.fold_differences.shape, analysis.notes
-    (31, (1, 5), ('',))
-    """
-    return analyse_measures(blocks, [measure], pairs, classes, crossed=crossed, first_rows=[first_row])[0]
-
-
 def analyse_measures(
     blocks: BlockTallies,
     measures: Sequence[Measure],
@@ -433,7 +397,7 @@ def compute_variance(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     pseudo = b * _mean(whole, axis=1) - (b - 1) * _mean(without, axis=1)[:, 0]
     rest = pseudo - _mean(pseudo, axis=1)
     by_rows: NDArray[np.float64] = (rest * rest).sum(axis=1) / (b - 1) / b
-    dependent = _are_dependent(rest)
+    dependent = are_dependent(pseudo)
     if dependent.any():
         by_rows = np.where(dependent, np.maximum(by_rows, _join(pseudo)), by_rows)
     if k == 1:
@@ -449,16 +413,6 @@ def _mean(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
     """Return means that keep their axis, with less overhead than NumPy's."""
     means: NDArray[np.float64] = values.sum(axis=axis, keepdims=True) / values.shape[axis]
     return means
-
-
-def _are_dependent(rest: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return for which pairs neighbouring blocks are correlated beyond a trend and chance, given deviations."""
-    b = rest.shape[1]
-    time = np.arange(b) - (b - 1) / 2
-    rest = rest - time * ((rest * time).sum(axis=1) / (time @ time))[:, None]
-    lagged = (rest[:, 1:] * rest[:, :-1]).sum(axis=1)
-    dependent: NDArray[np.bool_] = lagged > 2 / math.sqrt(b) * (rest * rest).sum(axis=1)
-    return dependent
 
 
 def _join(pseudo: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -501,18 +455,6 @@ def decide_pairs(analysis: InterimAnalysis, *, alpha: float, rope: float) -> NDA
     if analysis.test == "empirical_bernstein":
         return _decide_by_e_values(analysis, alpha, rope)
     return _decide_intervals(*_compute_bounds(analysis, alpha), rope)
-
-
-def compute_intervals(analysis: InterimAnalysis, *, alpha: float) -> list[tuple[float, float]]:
-    """Return the interval of the confidence sequence of each pair.
-
-    Examples
-    --------
-    >>> compute_intervals(InterimAnalysis.from_counter(_native.PairCounter(2, 3)), alpha=0.05)
-    [(-1.0, 1.0)]
-    """
-    low, high = _compute_bounds(analysis, alpha)
-    return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
 def _compute_bounds(analysis: InterimAnalysis, alpha: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

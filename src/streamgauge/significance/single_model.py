@@ -45,20 +45,20 @@ from streamgauge.significance.confidence_sequences import (
     block_radius,
     boundary_factor,
 )
-from streamgauge.significance.live import compute_variance
+from streamgauge.significance.live import (
+    BLOCK_DELAYS,
+    BLOCK_SEQUENCE,
+    MIN_LIVE_BLOCKS,
+    MIN_LIVE_CLASS_ROWS,
+    compute_variance,
+)
 from streamgauge.significance.prediction_powered import LabelDesign, LossSums, describe_share, powered_mean
 from streamgauge.significance.requirements import BoundRequirement, find_range
-from streamgauge.significance.two_way import check_testable, find_rare_class, measure_without_blocks
+from streamgauge.significance.two_way import MIN_BLOCKS, check_testable, find_rare_class, measure_without_blocks
 
 __all__ = ["ModelWatch", "RatioForm", "check_requirement", "find_form", "share_alpha", "widen"]
 
 Column = NDArray[np.float64]
-
-MIN_BLOCKS = 10
-"""The fewest blocks of rows from which a variance is estimated."""
-
-BLOCK_DELAYS = 10
-"""The fewest rows of a block, as a multiple of the longest delay of a label."""
 
 LUCK_OF_VARIANCE = 0.05
 """At which level intervals are wider for a variance that is estimated; it is estimated once for all starts."""
@@ -66,14 +66,8 @@ LUCK_OF_VARIANCE = 0.05
 LEAST_UNITS = 2
 """With late labels, the rows since a start are at least this number of blocks."""
 
-FIRST_BLOCKS = 20
-"""The first look at a measure that is judged by leaving blocks out needs this number of them."""
-
-FIRST_CLASS_ROWS = 200
-"""It also needs this number of rows of each class that the measure looks at."""
-
-EXACT, BLOCKS, POWERED = "empirical_bernstein", "block_sequence", "prediction_powered"
-"""The names of the tests."""
+EXACT, POWERED = "empirical_bernstein", "prediction_powered"
+"""The names of the tests, beside `BLOCK_SEQUENCE`."""
 
 LOSSES = {"error": "error", "accuracy": "error", "brier": "brier"}
 """The loss by which a measure is estimated from few labels."""
@@ -703,7 +697,7 @@ class ModelWatch:
         evidence = _Evidence(starts, course.counts[-1] - before, course.n_rows[-1] - n_before, alpha * shares)
         if not math.isfinite(case.worst):
             why = "the reference period has too few blocks of rows: make it longer"
-            return case.find_nothing(evidence, BLOCKS, why)
+            return case.find_nothing(evidence, BLOCK_SEQUENCE, why)
         return _decide_exactly(case, evidence) if unit is None else self._decide_by_variance(case, evidence, unit)
 
     def _decide_by_variance(self, case: _Case, evidence: _Evidence, unit: int) -> _Finding:
@@ -714,7 +708,7 @@ class ModelWatch:
         if len(totals) <= MIN_BLOCKS:
             reason = "rows have weights" if self._late is False else "labels are late"
             why = f"it needs {MIN_BLOCKS * unit:,} rows since {reason}"
-            return case.find_nothing(chosen, BLOCKS, why)
+            return case.find_nothing(chosen, BLOCK_SEQUENCE, why)
         squares, weights = chosen.counts @ score**2, chosen.counts @ form.whole
         radii = np.full(len(chosen.starts), np.inf)
         for index, n_rows in enumerate(chosen.n_rows.tolist()):
@@ -732,7 +726,7 @@ class ModelWatch:
                 alpha=float(chosen.alphas[index]),
             )
         beyond = (totals - radii) / np.sqrt(np.maximum(chosen.n_rows, 1.0))
-        return _conclude(case, chosen, beyond, lambda index: float(radii[index]), BLOCKS)
+        return _conclude(case, chosen, beyond, lambda index: float(radii[index]), BLOCK_SEQUENCE)
 
     def _judge_by_blocks(
         self, indices: tuple[int, int], blocks: BlockTallies | None, numbers: Column, row: int
@@ -749,14 +743,14 @@ class ModelWatch:
         with np.errstate(divide="ignore", invalid="ignore"):
             now = compute_values(measure, self._layout.restore(numbers[index * k : (index + 1) * k]))
         value = float(now.mean())
-        undecided = _Finding("undecided", limit, BLOCKS, value=value)
-        if blocks is None or blocks.n_blocks < FIRST_BLOCKS:
+        undecided = _Finding("undecided", limit, BLOCK_SEQUENCE, value=value)
+        if blocks is None or blocks.n_blocks < MIN_LIVE_BLOCKS:
             length = FIRST_LENGTH if blocks is None else int(np.diff(blocks.rows, prepend=0).max())
-            return replace(undecided, note=f"it needs about {FIRST_BLOCKS * length:,} rows")
+            return replace(undecided, note=f"it needs about {MIN_LIVE_BLOCKS * length:,} rows")
         own = blocks.select_learners([index])
-        rare = find_rare_class(measure, own, FIRST_CLASS_ROWS)
+        rare = find_rare_class(measure, own, MIN_LIVE_CLASS_ROWS)
         if rare is not None:
-            why = f"it needs {FIRST_CLASS_ROWS} rows of each class, one has {rare[1]}"
+            why = f"it needs {MIN_LIVE_CLASS_ROWS} rows of each class, one has {rare[1]}"
             return replace(undecided, note=why)
         values = measure_without_blocks(own, measure)[0].mean(axis=0)
         value, without, n_rows = float(values[0]), values[1:], int(own.rows[-1])  # as old as its variance
@@ -775,7 +769,7 @@ class ModelWatch:
         low, high = value - radius, value + radius
         beyond = requirement.sign * (value - limit)
         outcome: ModelOutcome = "broken" if beyond > radius else "kept" if beyond < -radius else "undecided"
-        return _Finding(outcome, limit, BLOCKS, 0, value, _clip(low, high, measure), self._note)
+        return _Finding(outcome, limit, BLOCK_SEQUENCE, 0, value, _clip(low, high, measure), self._note)
 
     def verdicts(self, failed: frozenset[str] = frozenset()) -> tuple[ModelVerdict, ...]:
         """Return the verdicts of the last look, without those on learners that have failed."""

@@ -484,20 +484,23 @@ def _join_pairs(n_blocks: int) -> list[list[int]]:
     return pairs
 
 
-def are_dependent(pseudo_values: NDArray[np.float64]) -> bool:
+def are_dependent(pseudo_values: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return whether neighbouring blocks are correlated beyond a trend and chance, by what each contributes.
+
+    Blocks are along the last axis.
 
     Examples
     --------
-    >>> are_dependent(np.repeat([0.0, 1.0, 0.0, 1.0, 0.0], 4)), are_dependent(np.tile([0.0, 1.0], 10))
-    (True, False)
+    >>> are_dependent(np.array([np.repeat([0.0, 1.0, 0.0, 1.0, 0.0], 4), np.tile([0.0, 1.0], 10)])).tolist()
+    [True, False]
     """
-    n = len(pseudo_values)
+    n = pseudo_values.shape[-1]
     time = np.arange(n) - (n - 1) / 2
-    rest = pseudo_values - pseudo_values.mean()
-    rest = rest - time * (time @ rest) / (time @ time)
-    power = float(rest @ rest)
-    return power > 0.0 and float(rest[1:] @ rest[:-1]) / power > 2 / math.sqrt(n)
+    rest = pseudo_values - pseudo_values.sum(axis=-1, keepdims=True) / n
+    rest = rest - time * ((rest * time).sum(axis=-1, keepdims=True) / (time @ time))
+    lagged = (rest[..., 1:] * rest[..., :-1]).sum(axis=-1)
+    dependent: NDArray[np.bool_] = lagged > 2 / math.sqrt(n) * (rest * rest).sum(axis=-1)
+    return dependent
 
 
 def _measure(blocks: BlockTallies, measure: Measure, *, pooled: bool) -> LeftOut:

@@ -9,7 +9,7 @@ from streamgauge import _native
 from streamgauge.protocols import Measure
 from streamgauge.records import BlockLayout, BlockTallies
 from streamgauge.records.blocks import VoteBins, align_bins
-from streamgauge.significance.live import BlockAnalysis, analyse_blocks, analyse_measures
+from streamgauge.significance.live import BlockAnalysis, analyse_measures
 from streamgauge.significance.two_way import measure_all_without_blocks, measure_without_blocks
 
 MEASURES = ("kappa", "f1[1]", "mcc", "roc_auc[1]", "pr_auc[0]")
@@ -117,9 +117,9 @@ def test_measures_analysed_together_are_those_analysed_alone(results: sg.Results
     assert blocks is not None
     together = analyse_measures(blocks, measures, pairs, SCHEMA.classes)
     for measure, found in zip(measures, together, strict=True):
-        check_same(found, analyse_blocks(blocks, measure, pairs, SCHEMA.classes))
+        check_same(found, analyse_measures(blocks, [measure], pairs, SCHEMA.classes)[0])
         for index, pair in enumerate(pairs):
-            alone = analyse_blocks(blocks, measure, [pair])
+            alone = analyse_measures(blocks, [measure], [pair])[0]
             np.testing.assert_array_equal(found.variance[index : index + 1], alone.variance)
     assert np.isfinite([analysis.variance[0] for analysis in together]).all()
 

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -184,18 +185,11 @@ CASES: list[tuple[Scheme, Labelling]] = [
 def test_neither_batches_nor_threads_nor_restarts_change_a_verdict(
     scheme: Scheme, labelling: Labelling, tmp_path: Path
 ) -> None:
-    def run(batch_size: int, threads: int, **options: object) -> tuple[tuple[Verdict, ...], Differences | None]:
-        results = sg.evaluate(
-            sg.SEA(n_rows=N_ROWS, noise=0.1),
-            LEARNERS,
-            scheme=scheme,
-            labelling=labelling,
-            every=170,
-            live_test=LiveTest(measure=("accuracy", "f1[1]", "roc_auc[1]")),
-            batch_size=batch_size,
-            backend=sg.Threads(threads),
-            **options,  # type: ignore[arg-type]
-        )
+    stream, live_test = sg.SEA(n_rows=N_ROWS, noise=0.1), LiveTest(measure=("accuracy", "f1[1]", "roc_auc[1]"))
+    plan: Any = {"scheme": scheme, "labelling": labelling, "every": 170, "live_test": live_test}
+
+    def run(batch_size: int, threads: int, **options: Any) -> tuple[tuple[Verdict, ...], Differences | None]:
+        results = sg.evaluate(stream, LEARNERS, **plan, batch_size=batch_size, backend=sg.Threads(threads), **options)
         return results.verdicts, results.differences
 
     whole, differences = run(32_768, 1)
@@ -207,17 +201,7 @@ def test_neither_batches_nor_threads_nor_restarts_change_a_verdict(
         assert differences is not None
         assert history is not None
         np.testing.assert_array_equal(history.values, differences.values)
-    evaluation = sg.Evaluation(
-        sg.SEA(n_rows=N_ROWS, noise=0.1),
-        LEARNERS,
-        scheme=scheme,
-        labelling=labelling,
-        every=170,
-        live_test=LiveTest(measure=("accuracy", "f1[1]", "roc_auc[1]")),
-        checkpoint=tmp_path,
-        checkpoint_every=500,
-        batch_size=500,
-    )
+    evaluation = sg.Evaluation(stream, LEARNERS, **plan, checkpoint=tmp_path, checkpoint_every=500, batch_size=500)
     for progress in evaluation.advance():
         if progress.n_rows >= N_ROWS // 2:
             break
