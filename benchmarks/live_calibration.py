@@ -36,14 +36,17 @@ to 125 of these streams, so those seeds are not used here. The ratio was defined
 the two-way t was also tested before a live verdict is possible, with 20 rows of a class instead of 200, and a noise of
 0.005 was tried: there several medians were above 3, most of them since 10,000 rows do not suffice to see a verdict.
 
-``python -m benchmarks live_calibration`` appends finished repetitions to ``.cache/live_calibration.csv``, so that it
+``python -m benchmarks live_calibration`` appends finished repetitions to ``.cache/live_calibration-1.csv``, so that it
 can be stopped and resumes there; ``CALIBRATION_PART=1/2`` runs the first half, to run several processes at once,
-``CALIBRATION_REPETITIONS=100`` the first hundred, and ``CALIBRATION_REPETITIONS=0`` only writes the tables: the rates
-of all cells to results/live_calibration.csv, and the page docs/calibration.md. `check_looks` compares the intervals
-with those of runs.
+``CALIBRATION_REPETITIONS=100`` the first hundred, and ``CALIBRATION_REPETITIONS=0`` only writes the tables: all
+repetitions to results/live_calibration_repetitions.csv.gz, from which any machine can go on, the rates of all cells to
+results/live_calibration.csv, and the page docs/calibration.md. Delete the repetitions after a change of the verdicts.
+`check_looks` compares the intervals with those of runs.
 """
 
 import csv
+import gzip
+import io
 import math
 import os
 from collections import defaultdict
@@ -83,6 +86,7 @@ USED_SEEDS = 10_000
 POWER_REPETITIONS = 10
 POOLED_LIMIT, CELL_LIMIT, RATIO_LIMIT = 0.055, 0.064, 3.0
 REPETITIONS_FILE = ROOT / ".cache" / "live_calibration.csv"
+KEPT_FILE = Path(__file__).parent / "results" / "live_calibration_repetitions.csv.gz"
 RATES_FILE = Path(__file__).parent / "results" / "live_calibration.csv"
 PAGE = ROOT / "docs" / "calibration.md"
 MARKS = ("<!-- live rates -->", "<!-- end of live rates -->")
@@ -290,7 +294,7 @@ def look_at(
     watch = PairWatch(names, len(learners[0]), live_test, live_blocks=facts)
     cuts = np.searchsorted(learners[0][0].row, looks)
     watch.update(correct, None, cuts.tolist(), looks, [delay] * len(looks))
-    watch.analyse(looks[-1], delay, final=True)
+    watch.analyse(looks[-1], delay)
     pairs = {
         (first, second): number for number, (first, second) in enumerate(zip(names[::2], names[1::2], strict=True))
     }
@@ -409,12 +413,25 @@ def list_jobs(repetitions: range) -> Iterator[Job]:
 
 
 def read_repetitions() -> list[dict[str, str]]:
-    """Read the finished repetitions of all processes."""
+    """Read the finished repetitions of all processes and earlier runs, each once, in order."""
     rows: list[dict[str, str]] = []
+    if KEPT_FILE.exists():
+        with gzip.open(KEPT_FILE, "rt", encoding="utf-8", newline="") as lines:
+            rows += csv.DictReader(lines)
     for path in sorted(REPETITIONS_FILE.parent.glob(f"{REPETITIONS_FILE.stem}*.csv")):
         with path.open(encoding="utf-8", newline="") as lines:
             rows += csv.DictReader(lines)
-    return rows
+    by_job = {(int(row["repetition"]), row["labels"], row["stream"], row["scheme"], row["case"]): row for row in rows}
+    return [by_job[key] for key in sorted(by_job)]
+
+
+def write_repetitions(rows: Sequence[dict[str, str]]) -> None:
+    """Write all finished repetitions; the same ones give the same bytes."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    KEPT_FILE.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
 
 
 def main() -> None:
@@ -514,6 +531,7 @@ def judge(rates: Sequence[Rate], fresh: Sequence[Rate]) -> list[Rate]:
 def write_tables() -> None:
     """Write the rates of all cells and the tables of the page; print whether the rule holds."""
     rows = read_repetitions()
+    write_repetitions(rows)
     rates, fresh = compute_rates(rows), compute_rates(rows, fresh=True)
     with RATES_FILE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
