@@ -7,6 +7,8 @@ from functools import wraps
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from matplotlib import font_manager
+
 __all__ = ["Isolation", "NotIsolatedError", "is_jvm_started"]
 
 PROCESS_EVENTS = {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "subprocess.Popen"}
@@ -22,6 +24,7 @@ class Isolation:
     def __init__(self) -> None:
         self.on = False
         platform.processor()  # runs a command the first time, and manifests name the processor
+        font_manager.findfont("DejaVu Sans")  # lists the fonts of a new machine with a command
         sys.addaudithook(self._check_event)
         BaseProcess.start = self._check_start(BaseProcess.start)  # type: ignore[assignment, method-assign]
 

@@ -68,7 +68,7 @@ class Settings:
         return f"http://{host}:{port}/" + (f"?token={self.token}" if self.token else "")
 
 
-def serve(folder: Path | str, settings: Settings = Settings(), on_ready: Callable[[str], object] = print) -> None:  # noqa: B008
+def serve(folder: Path | str, settings: Settings = Settings(), on_ready: Callable[[str], object] = print) -> None:
     """Serve the page of the runs in a folder until Ctrl-C.
 
     Parameters
