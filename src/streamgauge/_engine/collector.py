@@ -175,7 +175,7 @@ class Collector:
         if plan.has_tests and len(self._names) > 1:
             self._count_pairs(plan, results)
         elif plan.schedule is None and plan.reading_rows:
-            self._pairs.analyse(plan.n_done, plan.label_totals.longest_delay, final=True)
+            self._pairs.analyse(plan.n_done, plan.label_totals.longest_delay)
         if len(self._failures) == self._n_cells:
             raise StreamgaugeError("; ".join(map(str, self.failures[:3])))
         costs = [result.costs for result in results if result.costs is not None]

@@ -216,6 +216,13 @@ class BlockLayout:
         parts["width"] = np.nan_to_num(parts["width"]).astype(np.int64)  # NaN for a learner that has failed
         return Tallies(**parts) if self.has_matrices else _MarginTallies.of(parts)  # type: ignore[arg-type]
 
+    def restore_left_out(self, parts: Sequence[NDArray[np.float64]]) -> Tallies:
+        """Return the tallies of `BlockTallies.leave_out`, those of several one after the other."""
+        numbers = np.asfortranarray(parts[0] if len(parts) == 1 else np.concatenate(parts))  # measures read columns
+        numbers.flags.writeable = False
+        with np.errstate(invalid="ignore"):  # a learner that has failed
+            return self.restore(numbers)
+
 
 class _MarginTallies(Tallies):
     """Tallies without confusion matrices, for very many classes."""
@@ -326,12 +333,12 @@ class BlockTallies:
     @cached_property
     def left_out(self) -> Tallies:
         """The tallies over all rows and without each block, of each learner and fold: [learners, folds, 1 + blocks]."""
+        return self.layout.restore_left_out([self.leave_out()])
+
+    def leave_out(self) -> NDArray[np.float64]:
+        """Return the numbers over all rows and without each block, float64 [left out, numbers]."""
         whole = self.numbers.sum(axis=2, keepdims=True)
-        numbers = np.concatenate([whole, whole - self.numbers], axis=2).reshape(-1, self.numbers.shape[-1])
-        numbers = np.asfortranarray(numbers)  # measures read it by columns
-        numbers.flags.writeable = False
-        with np.errstate(invalid="ignore"):  # a learner that has failed
-            return self.layout.restore(numbers)
+        return np.concatenate([whole, whole - self.numbers], axis=2).reshape(-1, self.numbers.shape[-1])
 
     def merge(self, groups: Sequence[Sequence[int]]) -> "BlockTallies":
         """Return the tallies of groups of consecutive blocks."""

@@ -45,6 +45,18 @@ def _sum_true_classes(confusion: Column) -> Column:
     return summed
 
 
+def _sum_other_classes(support: Column) -> Column:
+    """Sum over all classes but each, [s, c]; as a product of matrices its last bits depend on the number of tallies."""
+    n_classes = support.shape[-1]
+    if n_classes <= FEW:
+        others = (np.delete(support, code, axis=-1) for code in range(n_classes))
+        return np.stack([sum_classes(rest) if n_classes > 1 else np.zeros(len(support)) for rest in others], axis=-1)
+    summed = np.zeros_like(support)
+    summed[:, 1:] = np.cumsum(support[:, :-1], axis=-1)
+    summed[:, :-1] += np.cumsum(support[:, :0:-1], axis=-1)[:, ::-1]
+    return summed
+
+
 @dataclass(frozen=True)
 class ScoredRows:
     """The rows that a tally covers, oldest first, for measures that cannot be computed from sums.
@@ -270,7 +282,7 @@ class Tallies(Sequence[Tally]):
     @SharedColumn
     def negatives(self) -> Column:
         """The weight of the rows of all other classes, [s, c]."""
-        return self.support @ (1.0 - np.eye(self.n_classes))
+        return _sum_other_classes(self.support)
 
     @SharedColumn
     def misses(self) -> Column:

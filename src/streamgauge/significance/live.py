@@ -1,10 +1,10 @@
 """Live verdicts: which of two learners is better, or that they are equivalent, and since which row."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from itertools import combinations
+from itertools import combinations, repeat
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -14,7 +14,7 @@ from streamgauge import _native
 from streamgauge._format.numbers import RATE
 from streamgauge._format.text import to_text
 from streamgauge.errors import StreamgaugeError, require_between, unknown_name
-from streamgauge.measures import OverTallies, accuracy, default_margin, describe_measure
+from streamgauge.measures import OverTallies, accuracy, default_margin, describe_measure, list_statistics
 from streamgauge.measures import measure as find_measure
 from streamgauge.protocols import Measure
 from streamgauge.records import (
@@ -45,6 +45,7 @@ from streamgauge.significance.two_way import (
     check_testable,
     find_rare_classes,
     measure_all_without_blocks,
+    measure_looks_without_blocks,
 )
 
 __all__ = [
@@ -75,6 +76,8 @@ MAX_ANALYSES = 256
 """A history drops every second analysis when it has more."""
 
 OUTCOMES: tuple[Outcome, ...] = ("undecided", "first", "second", "equivalent")
+
+CODES = {outcome: code for code, outcome in enumerate(OUTCOMES)}
 
 REVERSED = np.array([0, 2, 1, 3])
 """The outcomes if smaller values are better."""
@@ -268,8 +271,7 @@ class BlockAnalysis:
     @cached_property
     def differences(self) -> NDArray[np.float64]:
         """The mean difference of each pair over the folds, float64 [pairs]."""
-        means: NDArray[np.float64] = self.fold_differences.mean(axis=1)
-        return means
+        return _mean(self.fold_differences, axis=1)[:, 0]
 
     def compute_bounds(self, alpha: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the lower and upper bounds of the intervals, float64 [pairs] each; infinite without an interval."""
@@ -302,6 +304,7 @@ def analyse_measures(
     *,
     crossed: bool = True,
     first_rows: Sequence[int | None] | None = None,
+    values: NDArray[np.float64] | None = None,
 ) -> list[BlockAnalysis]:
     """Return the analyses of several measures of pairs of learners; what measures share is computed once.
 
@@ -319,6 +322,8 @@ def analyse_measures(
         Whether all folds scored the same rows.
     first_rows
         The rows of the first analysis of each measure that had an interval, None where this is the first.
+    values
+        What `measure_all_without_blocks` returns, if it is known.
 
     Examples
     --------
@@ -330,8 +335,9 @@ def analyse_measures(
     """
     n_rows = int(blocks.rows[-1])
     first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-    obstacles = _find_obstacles(blocks, measures, classes, crossed=crossed)
-    values = measure_all_without_blocks(blocks, measures)  # [measures, learners, folds, 1 + blocks]
+    first_rows = [None] * len(measures) if first_rows is None else first_rows
+    obstacles = _find_obstacles(blocks, measures, classes, crossed=crossed, first_rows=first_rows)
+    values = measure_all_without_blocks(blocks, measures) if values is None else values
     differences = values[:, first] - values[:, second]
     wholes = differences[..., 0].copy()
     variances = np.full(wholes.shape[:2], np.nan)
@@ -342,8 +348,7 @@ def analyse_measures(
     undefined: NDArray[np.bool_] = ~np.isfinite(wholes.sum(axis=2))
     partly: NDArray[np.bool_] = ~np.isfinite(variances) if crossed else np.zeros_like(variances, dtype=np.bool_)
     analyses = []
-    for index, (measure, obstacle) in enumerate(zip(measures, obstacles, strict=True)):
-        first_row = None if first_rows is None else first_rows[index]
+    for index, (measure, obstacle, first_row) in enumerate(zip(measures, obstacles, first_rows, strict=True)):
         notes = [
             obstacle
             or (
@@ -365,20 +370,26 @@ def analyse_measures(
 
 
 def _find_obstacles(
-    blocks: BlockTallies, measures: Sequence[Measure], classes: Sequence[str], *, crossed: bool
+    blocks: BlockTallies,
+    measures: Sequence[Measure],
+    classes: Sequence[str],
+    *,
+    crossed: bool,
+    first_rows: Sequence[int | None],
 ) -> list[str]:
-    """Return for each measure why there can be no interval yet; empty if there can."""
+    """Return for each measure why there can be no interval yet; empty if there can, for ever where there was one."""
     n_rows = int(blocks.rows[-1])
     if crossed and (blocks.n_blocks < MIN_LIVE_BLOCKS or n_rows < MIN_LIVE_ROWS):
         least = max(MIN_LIVE_BLOCKS * int(np.diff(blocks.rows, prepend=0).max()), MIN_LIVE_ROWS)
         return [f"{n_rows:,} rows so far, about {least:,} are needed"] * len(measures)
-    obstacles = []
-    for rare in find_rare_classes(measures, blocks, MIN_LIVE_CLASS_ROWS, pooled=not crossed):
-        if rare is None:
-            obstacles.append("")
-        else:
+    obstacles = [""] * len(measures)
+    untested = [index for index, first_row in enumerate(first_rows) if first_row is None]
+    chosen = [measures[index] for index in untested]
+    rare_classes = find_rare_classes(chosen, blocks, MIN_LIVE_CLASS_ROWS, pooled=not crossed) if chosen else []
+    for index, rare in zip(untested, rare_classes, strict=True):
+        if rare is not None:
             name = classes[rare[0]] if classes else str(rare[0])
-            obstacles.append(f"{rare[1]} rows of class {name} so far, {MIN_LIVE_CLASS_ROWS} are needed")
+            obstacles[index] = f"{rare[1]} rows of class {name} so far, {MIN_LIVE_CLASS_ROWS} are needed"
     return obstacles
 
 
@@ -497,24 +508,20 @@ class AnalysisHistory:
     ([4, 8, 12], 250)
     """
 
-    def __init__(self) -> None:
-        self.analyses: list[tuple[int, Analysis]] = []
+    def __init__(self, analyses: Sequence[tuple[int, "Analysis"]] = (), n_looks: int = 0) -> None:
+        self.analyses = [*analyses]
         """The analyses in the history, with their rows."""
-        self.n_looks = 0
+        self.n_looks = n_looks
         """How many analyses were made."""
-
-    @property
-    def _stride(self) -> int:
-        return 1 << ((max(self.n_looks, 1) - 1) // MAX_ANALYSES).bit_length()
+        self._stride = 1 << ((max(n_looks, 1) - 1) // MAX_ANALYSES).bit_length()
 
     def append(self, row: int, analysis: "Analysis") -> None:
         """Append the analysis after `row` rows, if its turn has come."""
-        before = self._stride
         self.n_looks += 1
-        stride = self._stride
-        if stride > before:
+        if self.n_looks > MAX_ANALYSES * self._stride:
+            self._stride *= 2
             self.analyses = self.analyses[1::2]
-        if self.n_looks % stride == 0:
+        if self.n_looks % self._stride == 0:
             self.analyses.append((row, analysis))
 
     def differences(
@@ -761,7 +768,7 @@ class Monitor:
         self.n_pairs = self.n_pairs or len(names)
         if analysis.min_scored < 1:
             return
-        held = np.array([OUTCOMES.index(self._states.get(pair, UNDECIDED)[0]) for pair in names])
+        held = np.array([CODES[self._states[pair][0]] if pair in self._states else 0 for pair in names])
         if analysis.test == "group_sequential":
             codes = np.array(
                 [
@@ -945,9 +952,7 @@ class _MeasureWatch:
     def load(self, facts: dict[str, Any], state: bytes) -> None:
         self.monitor.load(state)
         self.last = None if facts["seen"] is None else _from_json(facts["seen"])
-        self.history = AnalysisHistory()
-        self.history.n_looks = facts["n_looks"]
-        self.history.analyses = [(row, _from_json(values)) for row, values in facts["looks"]]
+        self.history = AnalysisHistory([(row, _from_json(values)) for row, values in facts["looks"]], facts["n_looks"])
 
 
 class PairWatch:
@@ -1017,30 +1022,36 @@ class PairWatch:
         label took to arrive until each of them.
         """
         start = 0
-        delays = longest_delays or [0] * len(cuts)
-        for cut, row, delay in zip(cuts, reading_rows, delays, strict=True) if self._watches else ():
+        of_blocks = self._analyse_blocks(reading_rows, longest_delays or [0] * len(cuts))
+        for cut, row, analyses in zip(cuts, reading_rows, of_blocks, strict=True) if self._watches else ():
             if self._reads_counts:
                 self._counter.update(correct, scored, start, cut)
                 start = cut
-            self.analyse(row, delay)
+            self._judge(row, analyses)
         self._counter.update(correct, scored, start)
 
-    def analyse(self, row: int, longest_delay: int = 0, *, final: bool = False) -> None:
-        """Analyse the counts and the blocks after `row` rows; those of blocks when the rows have grown enough."""
-        if not self._watches:
-            return
+    def analyse(self, row: int, longest_delay: int = 0) -> None:
+        """Analyse the counts and the blocks after the last row of a run, whether or not it is a reading row."""
+        if self._watches:
+            (analyses,) = self._analyse_blocks([row], [longest_delay], final=True)
+            self._judge(row, analyses)
+
+    def _judge(self, row: int, of_blocks: Sequence[BlockAnalysis]) -> None:
+        """Decide all pairs after `row` rows, by the counts and by the analyses of blocks, if there are any."""
+        self._row = row
         counts = InterimAnalysis.from_counter(self._counter) if self._reads_counts else None
-        of_blocks = iter(self._analyse_blocks(row, longest_delay, final=final))
+        if counts is None and not of_blocks:
+            return
+        silent, left = self._list_silent(row), iter(of_blocks)
         for watch in self._watches:
-            analysis: Analysis | None = counts if watch.by_counts else next(of_blocks, None)
+            analysis = counts if watch.by_counts else next(left, None)
             if analysis is not None:
                 watch.last = analysis
-                watch.monitor.update(self._names, analysis, row, self._list_silent(row))
+                watch.monitor.update(self._names, analysis, row, silent)
         seen = [(watch.history, watch.last) for watch in self._watches if watch.last is not None]
         if len(seen) == len(self._watches):  # counts come before the first block: all histories have the same rows
             for history, last in seen:
                 history.append(row, last)
-        self._row = row
 
     def _list_silent(self, row: int) -> frozenset[Pair]:
         """Return the pairs of which one learner has not predicted yet."""
@@ -1050,31 +1061,60 @@ class PairWatch:
         pairs = zip(self._names, self._indices, strict=True)
         return frozenset(pair for pair, (first, second) in pairs if not (spoken[first] and spoken[second]))
 
-    def _analyse_blocks(self, row: int, longest_delay: int, *, final: bool) -> list[BlockAnalysis]:
-        """Return the analyses of the measures that need blocks if they are due after a row, none if not."""
-        watches, facts = [watch for watch in self._watches if not watch.by_counts], self._live_blocks
-        blocks = self._find_blocks(watches, row, longest_delay, final=final)
-        if blocks is None:
-            return []
-        first_rows = [watch.last.first_row if isinstance(watch.last, BlockAnalysis) else None for watch in watches]
-        measures = [watch.monitor.measure for watch in watches]
-        return analyse_measures(
-            blocks, measures, self._indices, facts.classes, crossed=facts.crossed, first_rows=first_rows
-        )
+    def _analyse_blocks(
+        self, rows: Sequence[int], longest_delays: Sequence[int], *, final: bool = False
+    ) -> Iterator[list[BlockAnalysis]]:
+        """Yield for each reading the analyses of the measures that need blocks, none if they are not due.
 
-    def _find_blocks(
-        self, watches: Sequence[_MeasureWatch], row: int, longest_delay: int, *, final: bool
-    ) -> BlockTallies | None:
-        """Return the tallies of blocks if they are to be analysed after a row; None if not."""
-        watch = next(iter(watches), None)
-        source = self._live_blocks.source
-        if watch is None or source is None:
-            return None
-        end, before = source.find_end(row), 0 if watch.last is None else watch.last.n_rows
-        is_due = end == row and 10 * end >= 11 * before  # as `list_looks` has it
-        if end <= before or not (is_due or final or end == self._live_blocks.n_rows):
-            return None
-        return source.build(row, min_length=BLOCK_DELAYS * longest_delay)
+        The looks of a batch are measured together, but for votes, whose bins need memory.
+        """
+        watches, facts = [watch for watch in self._watches if not watch.by_counts], self._live_blocks
+        if not watches or facts.source is None:
+            yield from ([] for _ in rows)
+            return
+        measures = [watch.monitor.measure for watch in watches]
+        lasts = [watch.last for watch in watches]
+        first_rows = [last.first_row if isinstance(last, BlockAnalysis) else None for last in lasts]
+        looks: Iterable[BlockTallies | None] = self._build_due(
+            facts.source, rows, longest_delays, lasts[0], final=final
+        )
+        measured: Iterator[NDArray[np.float64] | None] = repeat(None)
+        if "ranks" not in list_statistics(measures):
+            looks = list(looks)
+            measured = iter(measure_looks_without_blocks([look for look in looks if look is not None], measures))
+        for look in looks:
+            analyses = []
+            if look is not None:
+                analyses = analyse_measures(
+                    look,
+                    measures,
+                    self._indices,
+                    facts.classes,
+                    crossed=facts.crossed,
+                    first_rows=first_rows,
+                    values=next(measured),
+                )
+                first_rows = [analysis.first_row for analysis in analyses]
+            yield analyses
+
+    def _build_due(
+        self,
+        source: BlockSource,
+        rows: Sequence[int],
+        longest_delays: Sequence[int],
+        last: Analysis | None,
+        *,
+        final: bool,
+    ) -> Iterator[BlockTallies | None]:
+        """Yield for each reading the tallies of blocks if they are to be analysed; None if not."""
+        before = 0 if last is None else last.n_rows
+        for row, longest_delay in zip(rows, longest_delays, strict=True):
+            end, blocks = source.find_end(row), None
+            is_due = end == row and 10 * end >= 11 * before  # as `list_looks` has it
+            if end > before and (is_due or final or end == self._live_blocks.n_rows):
+                blocks = source.build(row, min_length=BLOCK_DELAYS * longest_delay)
+                before = before if blocks is None else int(blocks.rows[-1])
+            yield blocks
 
     def verdicts(self, failed: frozenset[str] = frozenset()) -> tuple[Verdict, ...]:
         """Return the verdicts of the last analysis, without pairs of failed learners, by pair and measure."""

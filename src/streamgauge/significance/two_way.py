@@ -543,18 +543,42 @@ def measure_all_without_blocks(blocks: BlockTallies, measures: Sequence[Measure]
     >>> measure_all_without_blocks(results.blocks, [sg.measures.accuracy, sg.measures.kappa]).shape
     (2, 2, 1, 32)
     """
-    tallies, voted = blocks.left_out, _list_voted(measures, blocks.layout.n_classes)
-    if voted:
-        ranks = _rank_cells(blocks, voted)
-        tallies = replace(tallies, ranks=ranks.reshape(-1, *ranks.shape[3:]))
-    n_learners, n_folds, n_blocks = blocks.numbers.shape[:3]
-    values = np.stack([compute_values(measure, tallies) for measure in measures])
-    values = values.reshape(len(measures), n_learners, n_folds, 1 + n_blocks)
-    if voted:
-        for index, measure in enumerate(measures):
-            if "ranks" in list_statistics([measure]):
-                values[index] += np.nan_to_num(_compute_exact(measure, blocks) - values[index, :, :, 0])[:, :, None]
+    (values,) = measure_looks_without_blocks([blocks], measures)
     return values
+
+
+def measure_looks_without_blocks(
+    looks: Sequence[BlockTallies], measures: Sequence[Measure]
+) -> list[NDArray[np.float64]]:
+    """Return `measure_all_without_blocks` of several looks at one run, measured together.
+
+    Examples
+    --------
+    >>> import streamgauge as sg
+    >>> results = sg.evaluate(sg.SEA(n_rows=1000), [sg.NaiveBayes(), sg.MajorityClass()])
+    >>> [values.shape for values in measure_looks_without_blocks([results.blocks] * 2, [sg.measures.kappa])]
+    [(1, 2, 1, 32), (1, 2, 1, 32)]
+    """
+    if not looks:
+        return []
+    layout = looks[0].layout
+    voted = _list_voted(measures, layout.n_classes)
+    tallies = looks[0].left_out if len(looks) == 1 else layout.restore_left_out([look.leave_out() for look in looks])
+    if voted:
+        ranks = [_rank_cells(look, voted) for look in looks]
+        tallies = replace(tallies, ranks=np.concatenate([part.reshape(-1, *part.shape[3:]) for part in ranks]))
+    values = np.stack([compute_values(measure, tallies) for measure in measures])
+    shapes = [(*look.numbers.shape[:2], 1 + look.n_blocks) for look in looks]
+    ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
+    by_look = [
+        np.ascontiguousarray(part).reshape(len(measures), *shape)
+        for part, shape in zip(np.split(values, ends, axis=1), shapes, strict=True)
+    ]
+    for index, measure in enumerate(measures if voted else ()):
+        if "ranks" in list_statistics([measure]):
+            for look, own in zip(looks, by_look, strict=True):
+                own[index] += np.nan_to_num(_compute_exact(measure, look) - own[index, :, :, 0])[:, :, None]
+    return by_look
 
 
 def _rank_cells(blocks: BlockTallies, codes: Sequence[int]) -> NDArray[np.float64]:

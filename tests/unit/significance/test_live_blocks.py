@@ -7,10 +7,14 @@ from numpy.typing import NDArray
 import streamgauge as sg
 from streamgauge import _native
 from streamgauge.protocols import Measure
-from streamgauge.records import BlockLayout, BlockTallies
+from streamgauge.records import BlockLayout, BlockTallies, Schema
 from streamgauge.records.blocks import VoteBins, align_bins
 from streamgauge.significance.live import BlockAnalysis, analyse_measures
-from streamgauge.significance.two_way import measure_all_without_blocks, measure_without_blocks
+from streamgauge.significance.two_way import (
+    measure_all_without_blocks,
+    measure_looks_without_blocks,
+    measure_without_blocks,
+)
 
 MEASURES = ("kappa", "f1[1]", "mcc", "roc_auc[1]", "pr_auc[0]")
 SCHEMA = sg.SEA().schema
@@ -122,6 +126,20 @@ def test_measures_analysed_together_are_those_analysed_alone(results: sg.Results
             alone = analyse_measures(blocks, [measure], [pair])[0]
             np.testing.assert_array_equal(found.variance[index : index + 1], alone.variance)
     assert np.isfinite([analysis.variance[0] for analysis in together]).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 9, 20])
+def test_looks_measured_together_have_the_bits_of_each_alone(n_classes: int) -> None:
+    random, layout = np.random.default_rng(n_classes), BlockLayout(n_classes, ())
+    looks = [
+        BlockTallies(np.arange(1, n + 1), layout, random.random((2, 3, n, layout.n_numbers))) for n in (20, 1, 33, 40)
+    ]
+    measures = [sg.measures.measure(name) for name in ("kappa", "mcc", "g_mean", "f1_macro", "f1_weighted")]
+    of_class = sg.measures.measure("specificity[2]").bind(Schema((), tuple(map(str, range(1, 1 + n_classes)))))
+    together = measure_looks_without_blocks(looks, [*measures, of_class])
+    for look, found in zip(looks, together, strict=True):
+        np.testing.assert_array_equal(found, measure_all_without_blocks(look, [*measures, of_class]))
+        assert np.isfinite(found[..., 0]).all()
 
 
 def test_a_learner_that_has_failed_leaves_the_others_as_they_are(results: sg.Results) -> None:
