@@ -58,6 +58,9 @@ class Progress:
         The reading rows with confusion matrices, and those, [kept, learners, forgettings, true, predicted].
     times
         The time of the last row before each reading; None if the rows carry no times.
+    new_verdicts
+        The verdicts on pairs and on single learners as they were reached, or no longer held, in the order of the rows:
+        all of them, also those that did not last until the end of the batch.
     """
 
     n_rows: int
@@ -71,17 +74,14 @@ class Progress:
     confusion_rows: NDArray[np.int64] | None = None
     confusions: NDArray[np.float64] | None = None
     times: NDArray[np.float64] | None = None
+    new_verdicts: tuple[Verdict | ModelVerdict, ...] = ()
 
-    @property
-    def new_verdicts(self) -> tuple[Verdict | ModelVerdict, ...]:
-        """The verdicts on pairs and on single learners that were reached, or no longer held, at these readings."""
-        known: tuple[Verdict | ModelVerdict, ...] = (*self.verdicts, *self.model_verdicts)
-        return tuple(
-            verdict
-            for verdict in known
-            if (verdict.row is not None and verdict.row in self.rows)
-            or (verdict.earlier is not None and verdict.earlier.until in self.rows)
-        )
+
+def _find_change(verdict: Verdict | ModelVerdict) -> int:
+    """Return the row at which a verdict was reached, or no longer held."""
+    if verdict.row is None and verdict.earlier is not None:
+        return verdict.earlier.until
+    return verdict.row or 0
 
 
 class Collector:
@@ -193,7 +193,17 @@ class Collector:
             times=plan.times,
             confusion_rows=rows[list(plan.confusion_readings)] if confusions else None,
             confusions=self._join(confusions, results, reading_axis=3).sum(axis=2) if confusions else None,
+            new_verdicts=self._list_changes(),
         )
+
+    def _list_changes(self) -> tuple[Verdict | ModelVerdict, ...]:
+        """Return the verdicts that changed since the last call, in the order of the rows; none on failed learners."""
+        of_models = () if self._models is None else self._models.take_changes()
+        known: list[Verdict | ModelVerdict] = [
+            *(one for one in self._pairs.take_changes() if not {one.first, one.second} & self._failed),
+            *(one for one in of_models if one.learner not in self._failed),
+        ]
+        return tuple(sorted(known, key=_find_change))
 
     def _join(
         self, parts: Sequence[NDArray[np.float64]], results: Sequence[BatchResult], reading_axis: int

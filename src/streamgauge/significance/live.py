@@ -763,11 +763,14 @@ class Monitor:
 
     def update(
         self, names: Sequence[Pair], analysis: Analysis, row: int, silent: frozenset[Pair] = frozenset()
-    ) -> None:
-        """Decide each pair by an analysis after `row` rows, but `silent` ones, in which one has not predicted yet."""
+    ) -> list[int]:
+        """Decide each pair by an analysis after `row` rows; return the indices of those whose outcome has changed.
+
+        In `silent` pairs one learner has not predicted yet.
+        """
         self.n_pairs = self.n_pairs or len(names)
         if analysis.min_scored < 1:
-            return
+            return []
         held = np.array([CODES[self._states[pair][0]] if pair in self._states else 0 for pair in names])
         if analysis.test == "group_sequential":
             codes = np.array(
@@ -779,12 +782,14 @@ class Monitor:
         else:
             codes = self._decide_by_intervals(analysis, held)
             codes = np.where([pair in silent for pair in names], 0, codes) if silent else codes
-        for index in np.flatnonzero(codes != held).tolist():
+        changed: list[int] = np.flatnonzero(codes != held).tolist()
+        for index in changed:
             outcome, since, earlier = self._states.get(names[index], UNDECIDED)
             if since is not None:
                 earlier = EarlierVerdict(outcome, since, row)
             code = int(codes[index])
             self._states[names[index]] = (OUTCOMES[code], row if code else None, earlier)
+        return changed
 
     def verdicts(self, names: Sequence[Pair], analysis: Analysis) -> tuple[Verdict, ...]:
         """Return the verdict on each pair, with its difference and interval in an analysis."""
@@ -1004,6 +1009,7 @@ class PairWatch:
             ]
         self._reads_counts = any(watch.by_counts for watch in self._watches)
         self._row = 0
+        self._changes: list[Verdict] = []
         self.predicted_from: NDArray[np.int64] = np.zeros(len(names), dtype=np.int64)
         """The row after which each learner had a scored prediction, no abstention, in every fold; set by the run."""
 
@@ -1047,7 +1053,10 @@ class PairWatch:
             analysis = counts if watch.by_counts else next(left, None)
             if analysis is not None:
                 watch.last = analysis
-                watch.monitor.update(self._names, analysis, row, silent)
+                changed = watch.monitor.update(self._names, analysis, row, silent)
+                if changed:
+                    verdicts = watch.monitor.verdicts(self._names, analysis)
+                    self._changes += [_add_rows_left(verdicts[index], analysis.n_rows) for index in changed]
         seen = [(watch.history, watch.last) for watch in self._watches if watch.last is not None]
         if len(seen) == len(self._watches):  # counts come before the first block: all histories have the same rows
             for history, last in seen:
@@ -1115,6 +1124,11 @@ class PairWatch:
                 blocks = source.build(row, min_length=BLOCK_DELAYS * longest_delay)
                 before = before if blocks is None else int(blocks.rows[-1])
             yield blocks
+
+    def take_changes(self) -> list[Verdict]:
+        """Return the verdicts as they were reached, or no longer held, since the last call."""
+        changes, self._changes = self._changes, []
+        return changes
 
     def verdicts(self, failed: frozenset[str] = frozenset()) -> tuple[Verdict, ...]:
         """Return the verdicts of the last analysis, without pairs of failed learners, by pair and measure."""

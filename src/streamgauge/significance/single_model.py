@@ -16,6 +16,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
+from itertools import product
 from typing import Protocol
 
 import numpy as np
@@ -506,6 +507,7 @@ class ModelWatch:
         self.n_claims = max(len(self._names) * len(self.requirements), 1) if shared else 1
         self._tests_per_row = tests_per_row or n_folds
         self._states: dict[Claim, State] = {}
+        self._changes: list[ModelVerdict] = []
         self._findings: dict[Claim, _Finding] = {}
         self._references: dict[Claim, _Reference] = {}
         self._first_rows: dict[Claim, int] = {}
@@ -666,6 +668,7 @@ class ModelWatch:
             if since is not None:
                 earlier = EarlierVerdict(outcome, since, row)
             self._states[claim] = (finding.outcome, row if finding.outcome != "undecided" else None, earlier)
+            self._changes.append(self._make_verdict(claim))
 
     def _judge(
         self,
@@ -771,34 +774,40 @@ class ModelWatch:
         outcome: ModelOutcome = "broken" if beyond > radius else "kept" if beyond < -radius else "undecided"
         return _Finding(outcome, limit, BLOCK_SEQUENCE, 0, value, _clip(low, high, measure), self._note)
 
+    def take_changes(self) -> list[ModelVerdict]:
+        """Return the verdicts as they were reached, or no longer held, since the last call."""
+        changes, self._changes = self._changes, []
+        return changes
+
     def verdicts(self, failed: frozenset[str] = frozenset()) -> tuple[ModelVerdict, ...]:
         """Return the verdicts of the last look, without those on learners that have failed."""
-        verdicts = []
-        for name in self._names:
-            for q, requirement in enumerate(self.requirements):
-                if name in failed or (name, q) not in self._findings:
-                    continue
-                finding, (outcome, row, earlier) = self._findings[name, q], self._states.get((name, q), UNDECIDED)
-                verdict = ModelVerdict(
-                    learner=name,
-                    requirement=requirement.text,
-                    outcome=outcome,
-                    row=row,
-                    since=finding.since,
-                    value=finding.value,
-                    interval=finding.interval,
-                    limit=finding.limit,
-                    alpha=self.alpha,
-                    n_claims=self.n_claims,
-                    test=finding.test,
-                    measure=requirement.measure.name,
-                    unit=requirement.unit,
-                    greater_is_better=requirement.measure.greater_is_better,
-                    earlier=earlier,
-                    note=finding.note,
-                )
-                verdicts.append(verdict)
-        return tuple(verdicts)
+        claims = product(self._names, range(len(self.requirements)))
+        return tuple(
+            self._make_verdict(claim) for claim in claims if claim[0] not in failed and claim in self._findings
+        )
+
+    def _make_verdict(self, claim: Claim) -> ModelVerdict:
+        """Return the verdict of the last look on a learner and a requirement."""
+        requirement, finding = self.requirements[claim[1]], self._findings[claim]
+        outcome, row, earlier = self._states.get(claim, UNDECIDED)
+        return ModelVerdict(
+            learner=claim[0],
+            requirement=requirement.text,
+            outcome=outcome,
+            row=row,
+            since=finding.since,
+            value=finding.value,
+            interval=finding.interval,
+            limit=finding.limit,
+            alpha=self.alpha,
+            n_claims=self.n_claims,
+            test=finding.test,
+            measure=requirement.measure.name,
+            unit=requirement.unit,
+            greater_is_better=requirement.measure.greater_is_better,
+            earlier=earlier,
+            note=finding.note,
+        )
 
     def save(self) -> bytes:
         """Return the whole state."""

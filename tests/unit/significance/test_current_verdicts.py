@@ -16,6 +16,7 @@ from rich.console import Console
 
 import streamgauge as sg
 from streamgauge import _native
+from streamgauge.protocols import Scheme
 from streamgauge.records import EarlierVerdict, ModelVerdict, PairSums, Verdict
 from streamgauge.reports.tables import list_live_verdicts
 from streamgauge.results import load, save
@@ -167,3 +168,25 @@ def test_the_words_claim_no_cause_and_call_nothing_decided() -> None:
     first, second = (console.export_text().splitlines())[1:3]
     assert first.startswith("• b is better than c")  # what is decided comes first
     assert "a and b: undecided now" in second
+
+
+@pytest.mark.parametrize("scheme", [sg.Prequential(), sg.Bootstrap(5)], ids=str)
+def test_callbacks_get_every_change_in_order_whatever_the_batches(scheme: Scheme) -> None:
+    learners = {"tree": sg.HoeffdingTree(grace_period=50), "bayes": sg.NaiveBayes(), "majority": sg.MajorityClass()}
+    seen: dict[int, list[Verdict | ModelVerdict]] = {}
+    for batch_size in (100, 1700, 30_000):
+        seen[batch_size] = []
+        sg.evaluate(
+            sg.RandomRBF(n_rows=30_000),
+            learners,
+            scheme=scheme,
+            every=500,
+            batch_size=batch_size,
+            live_test=LiveTest(measure=("kappa", "accuracy"), rope=0.0),
+            budgets=["accuracy>0.8", "beats majority"],
+            on_verdict=seen[batch_size].append,
+        )
+    assert seen[100] == seen[1700] == seen[30_000]
+    rows = [one.row or (one.earlier.until if one.earlier is not None else 0) for one in seen[100]]
+    assert rows == sorted(rows)
+    assert any(one.row is None for one in seen[100])  # no longer held

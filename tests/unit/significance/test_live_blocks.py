@@ -135,7 +135,9 @@ def test_looks_measured_together_have_the_bits_of_each_alone(n_classes: int) -> 
         BlockTallies(np.arange(1, n + 1), layout, random.random((2, 3, n, layout.n_numbers))) for n in (20, 1, 33, 40)
     ]
     measures = [sg.measures.measure(name) for name in ("kappa", "mcc", "g_mean", "f1_macro", "f1_weighted")]
-    of_class = sg.measures.measure("specificity[2]").bind(Schema((), tuple(map(str, range(1, 1 + n_classes)))))
+    of_class = sg.measures.measure("specificity[2]")
+    assert isinstance(of_class, sg.measures.OverTallies)
+    of_class = of_class.bind(Schema((), tuple(map(str, range(1, 1 + n_classes)))))
     together = measure_looks_without_blocks(looks, [*measures, of_class])
     for look, found in zip(looks, together, strict=True):
         np.testing.assert_array_equal(found, measure_all_without_blocks(look, [*measures, of_class]))

@@ -89,12 +89,10 @@ def _damaged(path: Path) -> StreamgaugeError:
 
 
 def _to_record(progress: Progress) -> bytes:
-    news = progress.new_verdicts  # all that a log or a callback needs
     facts = {
         "n_rows": progress.n_rows,
         "alarms": [astuple(alarm) for alarm in progress.alarms],
-        "verdicts": [asdict(verdict) for verdict in news if isinstance(verdict, Verdict)],
-        "model_verdicts": [asdict(verdict) for verdict in news if isinstance(verdict, ModelVerdict)],
+        "new_verdicts": [(isinstance(verdict, Verdict), asdict(verdict)) for verdict in progress.new_verdicts],
     }
     columns = {name: getattr(progress, name) for name in COLUMNS}
     state = pack_columns("progress", facts, columns)
@@ -106,8 +104,10 @@ def _from_record(state: bytes) -> Progress:
     return Progress(
         facts["n_rows"],
         alarms=tuple(Alarm(*alarm) for alarm in facts["alarms"]),
-        verdicts=tuple(Verdict(**_restore(verdict)) for verdict in facts["verdicts"]),
-        model_verdicts=tuple(ModelVerdict(**_restore(verdict)) for verdict in facts["model_verdicts"]),
+        new_verdicts=tuple(
+            Verdict(**_restore(verdict)) if of_pair else ModelVerdict(**_restore(verdict))
+            for of_pair, verdict in facts["new_verdicts"]
+        ),
         **{name: columns[name] for name in COLUMNS},
     )
 
