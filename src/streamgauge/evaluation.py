@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -44,7 +44,7 @@ from streamgauge.learners.adapters.hints import (
 )
 from streamgauge.learners.refitted import plan_fits
 from streamgauge.measures import check_forgettings, describe_measure, find_measures
-from streamgauge.names import require_object
+from streamgauge.names import find_labelled_stream, find_learners, find_object, refuse_class
 from streamgauge.protocols import Forgetting, Labelling, LiveStreamBase, Measure, Recorder, Scheme, Stream, StreamBase
 from streamgauge.records import Failure, ModelVerdict, Reading, Verdict, list_readings
 from streamgauge.results import Results
@@ -102,11 +102,11 @@ class Evaluation:
         drop: Sequence[Key] = (),
         numeric: Sequence[Key] = (),
         nominal: Sequence[Key] = (),
-        scheme: Scheme = Prequential(),
-        labelling: Labelling = AllLabels(),
+        scheme: Scheme | str = Prequential(),
+        labelling: Labelling | str | None = None,
         score: Score = "first",
         score_unlabelled_start: bool = False,
-        forgetting: Forgetting | Sequence[Forgetting] | None = None,
+        forgetting: Forgetting | str | Sequence[Forgetting | str] | None = None,
         measures: object = "accuracy",
         detectors: object = (),
         every: int | None = None,
@@ -133,39 +133,32 @@ class Evaluation:
             if seconds is not None:
                 require_between(option, seconds, 0.0, float("inf"))
         _check_seed(seed)
-        parts = {"stream": stream, "scheme": scheme, "labelling": labelling, "forgetting": forgetting}
-        for kind, part in parts.items():
-            require_object(kind, part)
-        self.stream: Stream = as_stream(
-            stream,
-            target=target,
-            weight=weight,
-            time=time,
-            time_format=time_format,
-            keep=keep,
-            drop=drop,
-            numeric=numeric,
-            nominal=nominal,
-        )
-        self.specs, self._learner_notes = plan_fits(name_learners(learners), scheme)
+        found_scheme: Scheme = find_object("scheme", scheme)
+        columns = {"target": target, "weight": weight, "time": time, "time_format": time_format, "keep": keep}
+        columns |= {"drop": drop, "numeric": numeric, "nominal": nominal}
+        self.stream, hidden = _find_stream(stream, columns)
+        self.specs, self._learner_notes = plan_fits(name_learners(find_learners(learners)), found_scheme)
         check_score(score)
-        self.scheme, self.labelling, self.score, self.backend, self.seed = scheme, labelling, score, backend, seed
+        self.scheme, self.score, self.backend, self.seed = found_scheme, score, backend, seed
+        self.labelling: Labelling = hidden if labelling is None else find_object("labelling", labelling)
         self.score_unlabelled_start = score_unlabelled_start
-        self._stream, period = adopt_stream(self.stream), adopt_scheme(scheme).period
+        self._stream, period = adopt_stream(self.stream), adopt_scheme(self.scheme).period
         default: Forgetting = Landmark() if period is None else Window(period[1])
-        forgetting = default if forgetting is None else forgetting
-        self.forgettings = tuple(forgetting) if isinstance(forgetting, Sequence) else (forgetting,)
+        forgettings = default if forgetting is None else find_object("forgetting", forgetting)
+        self.forgettings: tuple[Forgetting, ...] = (
+            tuple(forgettings) if isinstance(forgettings, Sequence) else (forgettings,)
+        )
         self.measures: tuple[Measure, ...] = find_measures(measures, self.stream)
         is_bounded = n_rows is not None or self._stream.ends or self.stream.n_rows is not None
-        _check_folds(scheme, len(self.specs))
+        _check_folds(self.scheme, len(self.specs))
         check_forgettings(self.forgettings, self.stream.schema.n_classes, self.measures, is_bounded=is_bounded)
-        _check_times(self._stream, labelling, self.forgettings)
+        _check_times(self._stream, self.labelling, self.forgettings)
         self.detectors = name_detectors(detectors)
         self.recorders, self.resources, self.journal = tuple(recorders), resources, journal
         _check_live_test(live_test)
         self.time_limit, self.time_budget, self.live_test = time_limit, time_budget, live_test
         self._limit, self._every = n_rows, every or (None if period is None else period[0])
-        self._source = RowSource(self.stream, scheme, labelling, seed, n_rows)
+        self._source = RowSource(self.stream, self.scheme, self.labelling, seed, n_rows)
         self._source.require_second_pass()
         if not isinstance(self._stream, LiveStreamBase):  # a live one cannot know which values will be missing
             self._check_learners(is_bounded=is_bounded)
@@ -664,6 +657,16 @@ def _warn(texts: Iterable[str], category: type[Warning]) -> None:
         warnings.warn(text, category, stacklevel=4)
 
 
+def _find_stream(stream: object, columns: Mapping[str, Any]) -> tuple[Stream, Labelling]:
+    """Return a stream from what was given, and when its labels arrive."""
+    if isinstance(stream, str | Path):
+        given = {name: value for name, value in columns.items() if value is not None and value != ()}
+        found, hidden = find_labelled_stream(str(stream), **given)
+        return found, AllLabels() if hidden is None else hidden
+    refuse_class("stream", stream)
+    return as_stream(stream, **columns), AllLabels()
+
+
 def _check_live_test(live_test: object) -> None:
     if not isinstance(live_test, LiveTest | None):
         msg = f"live_test = {live_test!r}: pass a LiveTest, such as LiveTest(measure='kappa'), or None"
@@ -708,11 +711,11 @@ def evaluate(  # noqa: PLR0913
     drop: Sequence[Key] = (),
     numeric: Sequence[Key] = (),
     nominal: Sequence[Key] = (),
-    scheme: Scheme = Prequential(),
-    labelling: Labelling = AllLabels(),
+    scheme: Scheme | str = Prequential(),
+    labelling: Labelling | str | None = None,
     score: Score = "first",
     score_unlabelled_start: bool = False,
-    forgetting: Forgetting | Sequence[Forgetting] | None = None,
+    forgetting: Forgetting | str | Sequence[Forgetting | str] | None = None,
     measures: object = "accuracy",
     detectors: object = (),
     every: int | None = None,
@@ -754,18 +757,22 @@ def evaluate(  # noqa: PLR0913
     ----------
     stream
         A stream, a pair of arrays (x, y), or a table of pandas, polars or Arrow, or a dictionary of columns, with
-        `target`.
+        `target`. As text, what the command line takes: the path of a file, the name of a data set, a generator with
+        its options, such as ``"RandomRBF(n_rows=1000)"``.
     learners
-        A learner, a list, or a dictionary of learners by name; those of other libraries are recognised.
+        A learner, a list, or a dictionary of learners by name; those of other libraries are recognised. A text names
+        one with its options, such as ``"HoeffdingTree(grace_period=100)"``; so do those for `scheme`, `labelling` and
+        `forgetting`.
     target
-        The name of the column with the labels, if the stream is a table; those of a file are options of `File`.
+        The name of the column with the labels, if the stream is a table or the path of a file.
     weight, time, time_format, keep, drop, numeric, nominal
-        Other columns of a table, with the same meaning as for `File`: those that hold the weight and the time of a row,
+        Other columns, with the same meaning as for `File`: those that hold the weight and the time of a row,
         how times are written, the attributes to keep or to drop, and columns to read as numbers or as names.
     scheme
         Which rows are tested and learnt in which fold.
     labelling
-        When the labels arrive that the learners may see.
+        When the labels arrive that the learners may see. None for with their rows; of the folder of a sample, as the
+        sample hides them.
     score
         Which prediction of a row is scored: the "first", made when it arrived; the "last", made just before its label
         was learnt; or "labelled", the first one, but only of rows whose label arrives, and only when it arrives.

@@ -24,11 +24,13 @@ __all__ = [
     "Known",
     "catalogue",
     "find_labelled_stream",
+    "find_learners",
+    "find_object",
     "find_stream",
     "import_object",
     "make",
     "make_learners",
-    "require_object",
+    "refuse_class",
     "to_forgetting_name",
 ]
 
@@ -182,30 +184,72 @@ def import_object(text: str, folder: Path | None = None) -> object:
     return thing() if is_factory(thing) else thing
 
 
-def require_object(kind: str, thing: object) -> None:
-    """Raise if a text or a class is given for an object, or among several; the error shows the nearest object.
+def find_object(kind: str, thing: Any) -> Any:  # noqa: ANN401
+    """Return an object, or each of several, given as it is or as text; a class is refused.
 
     Examples
     --------
-    >>> require_object("scheme", "Bootstrp")
+    >>> find_object("scheme", "Bootstrap(5)")
+    Bootstrap(k=5, test='all')
+    >>> from streamgauge import Window
+    >>> [one.width for one in find_object("forgetting", [Window(100), "Window(5)"])]
+    [100, 5]
+    >>> find_object("scheme", "Bootstrp")
     Traceback (most recent call last):
     ...
-    streamgauge.errors.StreamgaugeError: the text 'Bootstrp' is not a scheme; write streamgauge.schemes.Bootstrap(...)
-    >>> from streamgauge import Window
-    >>> require_object("forgetting", [Window(100)])
+    streamgauge.errors.StreamgaugeError: there is no scheme 'Bootstrp'; did you mean Bootstrap?
     """
-    several = thing if isinstance(thing, list | tuple) else (thing,)
-    given = next((one for one in several if isinstance(one, str | type)), None)
-    if given is None:
-        return
-    name = given.__name__ if isinstance(given, type) else given.partition("(")[0].strip()
-    near = nearest(name, FAMILIES[f"{kind}s"]())
-    what = f"the class {name}" if isinstance(given, type) else f"the text {given!r}"
-    home = f"streamgauge.{_HOMES.get(kind, f'{kind}s')}"
-    further = "; a file is streamgauge.File(path), a real stream streamgauge.streams.load(name)"
-    hint = f"write {home}.{near}(...)" if near else f"give one of {home}{further if kind == 'stream' else ''}"
-    msg = f"{what} is not a {kind}; {hint}"
-    raise StreamgaugeError(msg)
+    if isinstance(thing, list | tuple):
+        return [find_object(kind, one) for one in thing]
+    if isinstance(thing, str):
+        return make(kind, thing, FAMILIES[f"{kind}s"]())
+    refuse_class(kind, thing)
+    return thing
+
+
+def refuse_class(kind: str, thing: object) -> None:
+    """Raise if a class is given for an object; the error shows the nearest object.
+
+    Examples
+    --------
+    >>> from streamgauge import Bootstrap
+    >>> refuse_class("scheme", Bootstrap)
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: the class Bootstrap is not a scheme; write streamgauge.schemes.Bootstrap(...)
+    """
+    if isinstance(thing, type):
+        near = nearest(thing.__name__, FAMILIES[f"{kind}s"]())
+        home = f"streamgauge.{_HOMES.get(kind, f'{kind}s')}"
+        hint = f"write {home}.{near}(...)" if near else f"give one of {home}"
+        msg = f"the class {thing.__name__} is not a {kind}; {hint}"
+        raise StreamgaugeError(msg)
+
+
+def find_learners(learners: object) -> object:
+    """Return learners, one or several, with those that are given as text built from it.
+
+    Examples
+    --------
+    >>> from streamgauge import NoChange
+    >>> find_learners(["MajorityClass(window=100)", NoChange()])
+    [MajorityClass(window=100, seed=1), NoChange(seed=1)]
+    >>> find_learners("NoChange"), find_learners({"none": "NoChange"})
+    ({'NoChange': NoChange(seed=1)}, {'none': NoChange(seed=1)})
+    """
+    if isinstance(learners, str):
+        return make_learners([learners])
+    if isinstance(learners, Mapping):
+        return {name: _find_learner(learner) for name, learner in learners.items()}
+    if not isinstance(learners, list | tuple):
+        return learners
+    if learners and all(isinstance(learner, str) for learner in learners):
+        return make_learners(learners)
+    return [_find_learner(learner) for learner in learners]
+
+
+def _find_learner(learner: object) -> object:
+    return next(iter(make_learners([learner]).values())) if isinstance(learner, str) else learner
 
 
 def to_forgetting_name(forgetting: object) -> str:

@@ -160,7 +160,7 @@ def test_learners_that_cannot_be_distinguished_are_refused():
     assert len(evaluate(sg.SEA(n_rows=10), [sg.NaiveBayes(), sg.NaiveBayes(seed=2)]).learners) == 2
 
 
-@pytest.mark.parametrize("wrong", [42, sg.NaiveBayes, "NaiveBayes", []])
+@pytest.mark.parametrize("wrong", [42, sg.NaiveBayes, "NaiveBays", []])
 def test_what_is_no_learner_is_refused(wrong):
     with pytest.raises(StreamgaugeError, match="learner"):
         evaluate(sg.SEA(n_rows=10), wrong)

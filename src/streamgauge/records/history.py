@@ -1,7 +1,7 @@
 """What a run keeps at its readings beside the values: classes and labels, confusion matrices, differences."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,6 +139,15 @@ class Differences:
     alpha: float
     test: str
     measures: tuple[str, ...] = ()
+
+    def select(self, learners: Collection[str]) -> "Differences | None":
+        """Return the columns of pairs of some learners; None if there are none."""
+        keep = [index for index, pair in enumerate(self.pairs) if {*learners}.issuperset(pair)]
+        if not keep:
+            return None
+        measures = tuple(self.measures[index] for index in keep) if self.measures else ()
+        pairs = tuple(self.pairs[index] for index in keep)
+        return replace(self, pairs=pairs, values=self.values[:, keep], measures=measures)
 
     @property
     def columns(self) -> tuple[tuple[str, str, str], ...]:

@@ -1,7 +1,8 @@
 """What a run produces: predictions, readings, alarms, verdicts, costs and failures."""
 
+from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -662,6 +663,13 @@ class Resources:
     n_late: NDArray[np.int64]
     peak_rss: int | None = None
     cpu_clock: str = "thread"
+
+    def select(self, indices: Sequence[int]) -> "Resources":
+        """Return the figures of some learners."""
+        along_rows = ("cpu_seconds", "wall_seconds", "predict_share", "n_bytes", "ram_hours")
+        once = ("n_predicted", "n_learnt", "latency", "n_timed", "n_late")
+        chosen = {name: getattr(self, name)[:, indices] for name in along_rows}
+        return replace(self, **chosen, **{name: getattr(self, name)[indices] for name in once})
 
     @property
     def predict_seconds(self) -> NDArray[np.float64]:

@@ -1,7 +1,7 @@
 """The data of a run: readings, pairs, costs, alarms, verdicts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -226,6 +226,44 @@ class RunData:
         """The true drifts of the stream in the rows read, if the stream knows them."""
         known = self.description.get("drifts", ())
         return tuple(Drift(**drift) for drift in known) if isinstance(known, list) else ()
+
+    def select(self, learners: str | Sequence[str]) -> Self:
+        """Return the data of one learner or of several, with what is known of pairs of them.
+
+        Examples
+        --------
+        >>> from streamgauge import SEA, evaluate
+        >>> results = evaluate(SEA(n_rows=100), ["NoChange", "MajorityClass", "NaiveBayes"])
+        >>> results.select("NaiveBayes").learners, len(results.select(["NaiveBayes", "NoChange"]).pairs)
+        (('NaiveBayes',), 1)
+        """
+        names = tuple(dict.fromkeys([learners] if isinstance(learners, str) else learners))
+        indices = [_find_index("learner", name, self.learners) for name in names]
+        described = self.description.get("learners")
+        chosen = {name: described[name] for name in names if name in described} if isinstance(described, dict) else {}
+
+        def keeps(*of_record: str) -> bool:
+            return names_kept.issuperset(of_record)
+
+        names_kept = set(names)
+        return replace(
+            self,
+            values=self.values[:, indices],
+            learners=names,
+            pairs=tuple(pair for pair in self.pairs if keeps(pair.first, pair.second)),
+            description={**self.description, "learners": chosen} if chosen else self.description,
+            resources=None if self.resources is None else self.resources.select(indices),
+            failures=tuple(failure for failure in self.failures if keeps(failure.learner)),
+            alarms=tuple(alarm for alarm in self.alarms if keeps(alarm.learner)),
+            verdicts=tuple(verdict for verdict in self.verdicts if keeps(verdict.first, verdict.second)),
+            model_verdicts=tuple(verdict for verdict in self.model_verdicts if keeps(verdict.learner)),
+            label_estimates=tuple(estimate for estimate in self.label_estimates if keeps(estimate.learner)),
+            confusions=None
+            if self.confusions is None
+            else replace(self.confusions, weights=self.confusions.weights[:, indices]),
+            differences=None if self.differences is None else self.differences.select(names),
+            blocks=None if self.blocks is None else self.blocks.select_learners(indices),
+        )
 
     def greater_is_better(self, measure: str) -> bool:
         """Return whether a greater value of a measure is better; True if the description does not say."""

@@ -253,7 +253,7 @@ def _find_pair(results: RunData, first: str | None, second: str | None) -> PairS
         return results.pairs[0]
     if first is None or second is None:
         example = f"compare(results, {', '.join(map(repr, names[:2]))})"
-        choice = f"choose two of {', '.join(names)}, as in {example}, or use streamgauge.significance.compare_all"
+        choice = f"choose two of {', '.join(names)}, as in {example}, or test every pair with results.compare()"
         advice = choice if names else "evaluate at least 2 learners in one run"
         msg = f"a comparison needs two learners; {advice}"
         raise StreamgaugeError(msg)

@@ -271,18 +271,21 @@ def test_words_objects_and_streams_that_do_not_exist_are_reported_with_the_neare
 @pytest.mark.parametrize(
     ("part", "hint"),
     [
-        ({"scheme": "Bootstrp(10)"}, "the text 'Bootstrp(10)' is not a scheme; write streamgauge.schemes.Bootstrap"),
-        ({"forgetting": ["Windows(5)"]}, "write streamgauge.forgetting.Window"),
+        ({"scheme": "Bootstrp(10)"}, "there is no scheme 'Bootstrp'; did you mean Bootstrap?"),
+        ({"forgetting": ["Windows(5)"]}, "there is no forgetting 'Windows'; did you mean Window?"),
         (
             {"labelling": sg.labelling.AllLabels},
             "the class AllLabels is not a labelling; write streamgauge.labelling.AllL",
         ),
-        ({"learners": "NoChanging"}, "this is not a learner: 'NoChanging'; write streamgauge.learners.NoChange"),
-        ({"stream": "SEAA"}, "the text 'SEAA' is not a stream; write streamgauge.streams.SEA"),
-        ({"stream": "zzz.csv"}, "a file is streamgauge.File"),
+        ({"scheme": sg.Bootstrap}, "the class Bootstrap is not a scheme; write streamgauge.schemes.Bootstrap(...)"),
+        ({"learners": "NoChanging"}, "there is no learner 'NoChanging'; did you mean NoChange?"),
+        ({"learners": [sg.NoChange(), "NaiveBays"]}, "there is no learner 'NaiveBays'; did you mean NaiveBayes?"),
+        ({"stream": "SEAA"}, "there is no stream 'SEAA'; did you mean SEA?"),
+        ({"stream": "zzz.csv"}, "zzz.csv"),
+        ({"stream": "SEA(n_rows=10)", "target": "class"}, "takes no options of files: remove target"),
     ],
 )
-def test_a_text_or_class_in_place_of_an_object_is_reported_with_the_object(part, hint):
+def test_a_misspelt_text_or_a_class_is_reported_with_the_nearest_object(part, hint):
     with pytest.raises(StreamgaugeError, match=re.escape(hint)):
         sg.evaluate(**{"stream": sg.SEA(n_rows=10), "learners": sg.NoChange(), **part})
 
