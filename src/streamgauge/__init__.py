@@ -102,8 +102,7 @@ _HOMES |= {"evaluate": "evaluation", "Evaluation": "evaluation", "rerun": "repet
 def _no_such_name(name: str) -> AttributeError:
     msg = f"module 'streamgauge' has no attribute {name!r}"
     if not name.startswith("_"):
-        modules = ((family, import_module(f"streamgauge.{family}")) for family in _FAMILIES)
-        homes = [family for family, module in modules if name in getattr(module, "__all__", ())]
+        homes = [family for family in _FAMILIES if name in import_module(f"streamgauge.{family}").__all__]
         near = import_module("streamgauge.errors").nearest(name, [*__all__, *_FAMILIES])
         if homes:
             msg += f"; it is streamgauge.{homes[0]}.{name}"

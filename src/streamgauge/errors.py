@@ -4,6 +4,19 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
+__all__ = [
+    "CheckpointWarning",
+    "EndlessStreamError",
+    "FailureWarning",
+    "LearnerError",
+    "StreamWarning",
+    "StreamgaugeError",
+    "nearest",
+    "require_at_least",
+    "require_between",
+    "unknown_name",
+]
+
 
 class StreamgaugeError(ValueError):
     """A wrong input or option: its text names the culprit and what to do.
