@@ -101,7 +101,8 @@ _HOMES |= {"evaluate": "evaluation", "Evaluation": "evaluation", "rerun": "repet
 
 def _no_such_name(name: str) -> AttributeError:
     msg = f"module 'streamgauge' has no attribute {name!r}"
-    if not name.startswith("_"):
+    is_module = import_module("importlib.util").find_spec(f"{__name__}.{name}") is not None  # imported after this error
+    if not (name.startswith("_") or is_module):
         homes = [family for family in _FAMILIES if name in import_module(f"streamgauge.{family}").__all__]
         near = import_module("streamgauge.errors").nearest(name, [*__all__, *_FAMILIES])
         if homes:
