@@ -393,6 +393,7 @@ def get_exit_status(results: Results) -> int:
 def _to_json(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) -> dict[str, Any]:
     from streamgauge.reports.confusion_text import list_confusions  # noqa: PLC0415
     from streamgauge.reports.findings import find_best_groups  # noqa: PLC0415
+    from streamgauge.reports.headline import write_headline  # noqa: PLC0415
     from streamgauge.reports.q_statistic import list_q_values  # noqa: PLC0415
     from streamgauge.results import build_manifest  # noqa: PLC0415
     from streamgauge.significance.verdict_terms import describe_verdicts  # noqa: PLC0415
@@ -429,6 +430,7 @@ def _to_json(results: Results, comparisons: Sequence[Any], options: dict[str, An
             }
             for comparison in comparisons
         ],
+        "headline": write_headline(results, comparisons),
         "best_groups": [{**asdict(group), "sentence": group.sentence} for group in find_best_groups(comparisons)],
         **({"confusion": list_confusions(results)} if options.get("confusion") else {}),
         **({"q_statistic": list_q_values(results)} if options.get("q_statistic") else {}),

@@ -31,6 +31,7 @@ from streamgauge.reports.findings import (
     list_ranking_findings,
     list_ranking_limitations,
 )
+from streamgauge.reports.headline import write_headline
 from streamgauge.reports.label_estimates import describe_estimates, tabulate_estimates, title_estimates
 from streamgauge.reports.series import Series, list_series
 from streamgauge.reports.title import build_title, describe_run, get_part
@@ -122,6 +123,8 @@ def build_document(results: RunData, comparisons: Sequence[Comparison] = ()) -> 
     ['Limitations', 'After 1,000 rows, over all rows', 'Labels']
     """
     blocks: list[Grid | Sentences] = []
+    if headline := write_headline(results, comparisons):
+        blocks.append(Sentences("Answer", tuple(headline)))
     if findings := list_findings(results, comparisons):
         blocks.append(Sentences("Findings", tuple(findings)))
     blocks.append(Sentences("Limitations", tuple(list_limitations(results, comparisons))))

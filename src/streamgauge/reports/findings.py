@@ -1,6 +1,6 @@
 """The findings and limitations of a run or a ranking, in sentences."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -25,6 +25,7 @@ __all__ = [
     "format_interval",
     "format_such_streams",
     "group_by_pair",
+    "group_by_test",
     "label_difference",
     "label_p",
     "list_findings",
@@ -176,9 +177,19 @@ def find_best_groups(comparisons: Sequence[Comparison]) -> list[BestGroup]:
     >>> find_best_groups([])
     []
     """
+    return [best_group(group) for group in group_by_test(comparisons) if len(group) > 1]
+
+
+def group_by_test(comparisons: Sequence[Comparison]) -> list[list[Comparison]]:
+    """Return the deciding tests of all pairs in each measure and forgetting.
+
+    Examples
+    --------
+    >>> group_by_test([])
+    []
+    """
     tests = sorted((pair[0] for pair in group_by_pair(comparisons)), key=_find_kind)
-    groups = [list(group) for _, group in groupby(tests, key=_find_kind)]
-    return [best_group(group) for group in groups if len(group) > 1]
+    return [list(group) for _, group in groupby(tests, key=_find_kind)]
 
 
 def _find_kind(comparison: Comparison) -> tuple[str, str]:
@@ -191,8 +202,15 @@ IMBALANCED = 0.8
 NOTEWORTHY_ABSTENTIONS = 0.005
 
 
-def list_findings(results: RunData, comparisons: Sequence[Comparison] = ()) -> list[str]:
+def list_findings(results: RunData, comparisons: Sequence[Comparison] = (), *, pairs: bool = True) -> list[str]:
     """Return the findings of a run, one sentence each.
+
+    Parameters
+    ----------
+    results, comparisons
+        The results and the tests of pairs.
+    pairs
+        Whether to repeat the sentences of the comparisons.
 
     Examples
     --------
@@ -203,9 +221,8 @@ def list_findings(results: RunData, comparisons: Sequence[Comparison] = ()) -> l
     """
     return [
         *(f"{sentence}." for sentence in describe_verdicts(sort_model_verdicts(results.model_verdicts)).sentences),
-        *_describe_best(results),
-        *(group.sentence for group in find_best_groups(comparisons)),
-        *(pair[0].sentence for pair in group_by_pair(comparisons)),
+        *_describe_best(results, {comparison.measure for comparison in comparisons}),
+        *(pair[0].sentence for pair in group_by_pair(comparisons) if pairs),
         *_describe_imbalance(results),
         *_describe_alarms(results),
         *_describe_costs(results),
@@ -334,8 +351,11 @@ def _make_sentence(warning: str) -> str:
     return f"{warning[0].upper()}{warning[1:]}" + ("" if warning.endswith(".") else ".")
 
 
-def _describe_best(results: RunData) -> Iterable[str]:
+def _describe_best(results: RunData, tested: Collection[str]) -> Iterable[str]:
+    """Yield the best in each measure that was not tested; the headline has the others."""
     for series in list_series(results):
+        if series.measure in tested:
+            continue
         best = series.best
         if best and len(best) < len(series.values):
             value = series.finals[next(iter(best))].mean

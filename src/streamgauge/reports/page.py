@@ -28,6 +28,7 @@ from streamgauge.reports.charts import (
 from streamgauge.reports.confusion import build_confusion_section, collect_confusion_data
 from streamgauge.reports.costs import build_costs_section
 from streamgauge.reports.findings import list_findings, list_limitations
+from streamgauge.reports.headline import write_headline
 from streamgauge.reports.label_estimates import build_estimates_section
 from streamgauge.reports.live_sections import build_live_section, build_model_verdicts_section
 from streamgauge.reports.rankings import build_p_matrix_section
@@ -94,9 +95,12 @@ def page_html(results: RunData, comparisons: Sequence[Comparison] = ()) -> str:
     body = join_markup(
         build_header(build_title(results), describe_run(results)),
         build_banners(results),
+        build_headline(write_headline(results, comparisons)),
         build_model_verdicts_section(results.model_verdicts),
         build_comparisons_section(comparisons),
-        build_findings_section(list_findings(results), list_limitations(results, comparisons, warnings=False)),
+        build_findings_section(
+            list_findings(results, comparisons, pairs=False), list_limitations(results, comparisons, warnings=False)
+        ),
         build_finals_section(all_series, learners),
         build_curves_section(curves, [results]),
         build_live_section(results, differences),
@@ -216,6 +220,17 @@ def build_banners(results: RunData) -> Markup:
         text = f" It read {results.n_rows:,}{planned} rows; all numbers and verdicts are for these rows only."
         banners.insert(0, tag("p", tag("strong", "This run was cut short."), text, **BANNER))
     return join_markup(*banners)
+
+
+def build_headline(sentences: Sequence[str]) -> Markup:
+    """Return the answers of a run, the first thing on its page.
+
+    Examples
+    --------
+    >>> build_headline(["Best: tree."])
+    '<div class="headline"><p>Best: tree.</p></div>'
+    """
+    return tag("div", *(tag("p", sentence) for sentence in sentences), class_="headline") if sentences else Markup()
 
 
 def build_curves_section(charts: Sequence[Chart], runs: Sequence[RunData]) -> Markup:

@@ -17,7 +17,6 @@ from streamgauge._format.numbers import (
 from streamgauge._format.text import count, describe_forgetting
 from streamgauge.reports.charts import Chart, build_figure
 from streamgauge.reports.findings import (
-    find_best_groups,
     find_shared_unit,
     format_estimate,
     format_interval,
@@ -104,8 +103,7 @@ def build_comparisons_section(comparisons: Sequence[Comparison]) -> Markup:
         "Tests that are valid once, after the last row. Each bar is the interval of the difference, from the view of"
         " the learner that is ahead; the dashed line marks no difference."
     )
-    groups = (tag("p", tag("strong", group.sentence)) for group in find_best_groups(comparisons))
-    return build_section(COMPARISONS_TITLE, *groups, build_item_list(items), tag("p", note, class_="note"))
+    return build_section(COMPARISONS_TITLE, build_item_list(items), tag("p", note, class_="note"))
 
 
 def build_item_list(items: Sequence[Markup]) -> Markup:

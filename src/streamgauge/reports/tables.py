@@ -23,12 +23,12 @@ from streamgauge.reports.alarms import build_score_table, score_alarms_by_name
 from streamgauge.reports.costs import format_costs, list_cost_columns
 from streamgauge.reports.findings import (
     describe_abstentions,
-    find_best_groups,
     format_interval,
     format_such_streams,
     group_by_pair,
     label_p,
 )
+from streamgauge.reports.headline import write_headline
 from streamgauge.reports.label_estimates import describe_estimates, tabulate_estimates, title_estimates
 from streamgauge.reports.series import Series, list_series
 from streamgauge.reports.verdicts import COMPARISONS_TITLE, group_verdicts, sort_model_verdicts
@@ -69,6 +69,7 @@ def build_summary(results: RunData, comparisons: Sequence[Comparison] = ()) -> R
     parts.extend(
         Text(f"{make_printable(str(failure))}; it has no later readings.", "bold") for failure in results.failures
     )
+    parts.extend(Text(make_printable(sentence), "bold") for sentence in write_headline(results, comparisons))
     parts.append(build_results_table(results))
     watched = results.drifts or results.description.get("detectors")
     if watched and (scores := score_alarms_by_name(results)):
@@ -89,7 +90,6 @@ def _list_claims(results: RunData, comparisons: Sequence[Comparison]) -> list[Re
             Text(f"{COMPARISONS_TITLE} (tests that are valid once, after the last row)", "bold"),
             build_pairs_table(comparisons),
             _list_sentences(comparisons),
-            *(Text(make_printable(group.sentence), "bold") for group in find_best_groups(comparisons)),
         ]
     if results.verdicts:
         parts.append(list_live_verdicts(results.verdicts))

@@ -1,6 +1,6 @@
 """Tests between learners after a run: the two-way test of any measure, or one chosen by name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -16,7 +16,7 @@ from streamgauge.significance.all_pairs import Comparisons, adjust_pairs, check_
 from streamgauge.significance.comparison import SEEDS, TESTS, Comparison, SignificanceTest, find_test
 from streamgauge.significance.fold_tests import RESAMPLING_SCHEMES, held_out_ratio
 from streamgauge.significance.mean_readings import find_width, leave_readings_out
-from streamgauge.significance.two_way import TRAINING_FACTORS, LeftOut, leave_blocks_out
+from streamgauge.significance.two_way import TRAINING_FACTORS, LeftOut, leave_blocks_out, value_interval
 
 __all__ = [
     "check_scheme",
@@ -24,6 +24,7 @@ __all__ = [
     "choose_forgetting",
     "compare",
     "compare_all",
+    "find_interval",
     "leave_pair_out",
     "list_tests",
 ]
@@ -227,7 +228,7 @@ def leave_pair_out(
     """
     pair = _find_pair(results, first, second)
     known = _find_measure(results, _choose_measure(results) if measure is None else measure)
-    return pair, known, _leave_rows_out(results, pair, known)[0]
+    return pair, known, _leave_rows_out(results, (pair.first, pair.second), known)[0]
 
 
 def choose_forgetting(known: tuple[str, ...], name: str | None) -> str:
@@ -353,7 +354,7 @@ def _run_two_way(
     if forgetting not in (None, LANDMARK):
         values, n_readings, notes = _leave_readings_out(results, pair, measure.name, forgetting)
     else:
-        values, notes = _leave_rows_out(results, pair, measure)
+        values, notes = _leave_rows_out(results, (pair.first, pair.second), measure)
     scheme = str(_find_scheme(results).get("resampling", ""))
     known = scheme if scheme in TRAINING_FACTORS else None
     outcome = test.run(values, scheme=known, repetitions=_count_repetitions(results), alpha=alpha)
@@ -370,22 +371,41 @@ def _run_two_way(
     return replace(outcome, warnings=(*outcome.warnings, *notes))
 
 
-def _leave_rows_out(results: RunData, pair: PairSums, measure: Measure) -> tuple[LeftOut, tuple[str, ...]]:
-    """Return a measure of two learners over all rows, and without each block of them."""
+def _leave_rows_out(results: RunData, names: Sequence[str], measure: Measure) -> tuple[LeftOut, tuple[str, ...]]:
+    """Return a measure of two learners, or of one, over all rows, and without each block of them."""
     if results.blocks is None:
         msg = (
             "these results hold no tallies of blocks of rows, which the two-way t needs: evaluate the learners in one"
             " run, or choose a test over folds by name"
         )
         raise StreamgaugeError(msg)
-    indices = [results.learners.index(name) for name in (pair.first, pair.second)]
+    indices = [results.learners.index(name) for name in names]
     return leave_blocks_out(
         results.blocks.select_learners(indices),
         measure,
-        (pair.first, pair.second),
+        names,
         _list_classes(results),
-        pooled=_find_scheme(results).get("test") == "held_out" and pair.n_folds > 1,
+        pooled=_find_scheme(results).get("test") == "held_out" and results.n_folds > 1,
     )
+
+
+def find_interval(
+    results: RunData, learner: str, measure: str | Measure, *, alpha: float = 0.05
+) -> tuple[float, float]:
+    """Return the interval of a learner's own value over all rows, with the luck of rows, seeds and folds.
+
+    Its variance is that of `two_way_t` on this stream.
+
+    Examples
+    --------
+    >>> import streamgauge as sg
+    >>> results = sg.evaluate(sg.SEA(n_rows=5000), [sg.NaiveBayes(), sg.MajorityClass()])
+    >>> low, high = find_interval(results, "NaiveBayes", "accuracy")
+    >>> low < results.final("NaiveBayes", "accuracy").mean < high
+    True
+    """
+    values, _ = _leave_rows_out(results, (learner,), _find_measure(results, measure))
+    return value_interval(values, alpha=alpha)
 
 
 def _leave_readings_out(

@@ -68,17 +68,18 @@ SPLIT_NOTE = "each fold learnt only its share of the rows, so this is about lear
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A measure of two learners over all rows, and with each block of rows left out.
+    """A measure of two learners, or of one, over all rows, and with each block of rows left out.
 
     Parameters
     ----------
     whole
-        The value of each learner in each fold, float64 [2, folds].
+        The value of each learner in each fold, float64 [learners, folds].
     without_block
-        The same with each block left out, float64 [2, folds, blocks].
+        The same with each block left out, float64 [learners, folds, blocks].
     without_fold, without_cell
         If folds scored different rows, so that their tallies were added: the values with each fold left out, float64
-        [2, folds], and with each block of each fold left out, float64 [2, folds, blocks]; `whole` has one fold then.
+        [learners, folds], and with each block of each fold left out, float64 [learners, folds, blocks]; `whole` has one
+        fold then.
 
     Examples
     --------
@@ -109,15 +110,21 @@ class LeftOut:
 
     @property
     def difference(self) -> float:
-        """The mean difference over the folds."""
-        return float((self.whole[0] - self.whole[1]).mean())
+        """The mean over the folds: of the difference of two learners, or of the value of one."""
+        return float(_subtract(self.whole).mean())
 
     @property
     def pseudo_values(self) -> NDArray[np.float64]:
         """What each block contributes to the difference, float64 [blocks]."""
         b = self.n_blocks
-        without: NDArray[np.float64] = (self.without_block[0] - self.without_block[1]).mean(axis=0)
+        without: NDArray[np.float64] = _subtract(self.without_block).mean(axis=0)
         return b * self.difference - (b - 1) * without
+
+
+def _subtract(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the difference of the values of two learners, or the values of one."""
+    differences: NDArray[np.float64] = values[0] - values[1] if len(values) > 1 else values[0]
+    return differences
 
 
 @dataclass(frozen=True)
@@ -165,16 +172,16 @@ def estimate_variances(values: LeftOut) -> Variances:
     (0.0001, 0.0)
     """
     k = values.n_folds
-    without_block = values.without_block[0] - values.without_block[1]
+    without_block = _subtract(values.without_block)
     rows = float(_jackknife(without_block.mean(axis=0)))
     if values.without_fold is not None and values.without_cell is not None:
-        folds = float(_jackknife(values.without_fold[0] - values.without_fold[1]))
-        both = float(_jackknife((values.without_cell[0] - values.without_cell[1]).reshape(-1)))
+        folds = float(_jackknife(_subtract(values.without_fold)))
+        both = float(_jackknife(_subtract(values.without_cell).reshape(-1)))
         # Folds scored different rows: without their luck, which is among that of the rows.
         return Variances(rows, folds, both, k * max(folds - both, 0.0))
     if k == 1:
         return Variances(rows, 0.0, 0.0, 0.0)
-    of_fold = float((values.whole[0] - values.whole[1]).var(ddof=1))
+    of_fold = float(_subtract(values.whole).var(ddof=1))
     return Variances(rows, of_fold / k, float(_jackknife(without_block).sum()) / k**2, of_fold)
 
 
@@ -268,6 +275,26 @@ def two_way_t(
     )
 
 
+def value_interval(values: LeftOut, *, alpha: float = 0.05) -> tuple[float, float]:
+    """Return the interval of the value of one learner, with the luck of folds and rows as in `two_way_t`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> accuracy = 0.9 + 0.01 * rng.normal(size=(1, 10, 21))
+    >>> low, high = value_interval(LeftOut(accuracy[:, :, 0], accuracy[:, :, 1:]))
+    >>> bool(low < accuracy[:, :, 0].mean() < high)
+    True
+    """
+    k, b = values.n_folds, values.n_blocks
+    if 1 < k < MIN_FOLDS:
+        msg = f"the interval of a value needs at least {MIN_FOLDS} folds, or one, not {k}"
+        raise StreamgaugeError(msg)
+    _require_blocks(b)
+    parts = estimate_variances(values)
+    return _answer(values.difference, parts.on_this_stream, parts, parts.folds, (k, b), alpha)[2]
+
+
 def _require_blocks(n_blocks: int) -> None:
     if n_blocks < MIN_BLOCKS:
         msg = f"a two-way t needs at least {MIN_BLOCKS} blocks of scored rows, not {n_blocks}: evaluate more rows"
@@ -302,7 +329,7 @@ def leave_blocks_out(
     Parameters
     ----------
     blocks
-        The tallies of the two learners.
+        The tallies of the two learners, or of one.
     measure
         The measure.
     names, classes
@@ -504,11 +531,13 @@ def are_dependent(pseudo_values: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def _measure(blocks: BlockTallies, measure: Measure, *, pooled: bool) -> LeftOut:
-    """Return a measure of both learners over all rows and without each block."""
+    """Return a measure of all learners over all rows and without each block."""
     if pooled:
         whole, without_block, without_fold, without_cell = (
             np.stack(parts)
-            for parts in zip(*(_measure_pooled(blocks, learner, measure) for learner in range(2)), strict=True)
+            for parts in zip(
+                *(_measure_pooled(blocks, learner, measure) for learner in range(len(blocks.numbers))), strict=True
+            )
         )
         return LeftOut(whole, without_block, without_fold, without_cell)
     values = measure_without_blocks(blocks, measure)

@@ -331,7 +331,7 @@ def test_what_cannot_be_compared_is_refused_with_what_to_do() -> None:
     results = evaluated()
     with pytest.raises(
         StreamgaugeError,
-        match=r"of tree, bayes, majority, as in compare\(results, 'tree', 'bayes'\), or use .*compare_all",
+        match=r"of tree, bayes, majority, as in compare\(results, 'tree', 'bayes'\), or test every pair with results",
     ):
         compare(results)
     with pytest.raises(StreamgaugeError, match="choose two"):

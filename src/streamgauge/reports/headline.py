@@ -1,0 +1,115 @@
+"""The answer first: which learner is best, by how much, how sure, and since when."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from streamgauge._format.numbers import RATE, format_value
+from streamgauge._format.text import describe_forgetting, join_words
+from streamgauge.errors import StreamgaugeError
+from streamgauge.records import RunData
+from streamgauge.reports.findings import group_by_test
+from streamgauge.significance import BestGroup, Comparison, best_group
+from streamgauge.significance.compare import find_interval
+
+__all__ = ["describe_below_baseline", "write_headline"]
+
+LANDMARK = "Landmark()"
+
+
+def write_headline(results: RunData, comparisons: Sequence[Comparison] = ()) -> list[str]:
+    r"""Return the answers of a run: learners that are no better than a constant, then the best in each tested measure.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, compare, evaluate
+    >>> results = evaluate(SEA(n_rows=5000), {"bayes": "NaiveBayes", "majority": "MajorityClass"})
+    >>> print(*write_headline(results, [compare(results)]), sep="\n")
+    Best: bayes, accuracy 87.24% [86.09, 88.39]; better than majority as trained here, known since row 200.
+    """
+    groups = [best_group(tests) for tests in group_by_test(comparisons)]
+    return [*describe_below_baseline(results), *(_describe_group(results, group) for group in groups)]
+
+
+def _describe_group(results: RunData, group: BestGroup) -> str:
+    subject = _describe_value(results, group)
+    behind, equal = list(group.others), list(group.members[1:])
+    claims = []
+    if behind:
+        since = _find_since(results, group, behind)
+        known = "" if since is None else f", known since row {since:,}"
+        whom = "all others" if not equal and len(behind) > 1 else join_words(behind)
+        claims.append(f"better than {whom}{_lead(group.question)}{known}")
+    if equal:
+        claims.append(f"not told apart from {join_words(equal)}{'' if behind else _lead(group.question)}")
+    if group.such_streams is not None and behind:
+        elsewhere = [name for name in behind if name not in group.such_streams]
+        whom = "too" if elsewhere == behind else f"of {join_words(elsewhere)} only" if elsewhere else "not established"
+        claims.append(f"for such streams {whom}")
+    intro = "Best" if behind else "No clear best; ahead"
+    return f"{intro}: {subject}; {'; '.join(claims)}."
+
+
+def _lead(question: str) -> str:
+    return f" {question}" if question else ""
+
+
+def _describe_value(results: RunData, group: BestGroup) -> str:
+    """Return the best learner with its value and, if that can be computed, the interval."""
+    learner = group.best
+    over = "" if group.forgetting == LANDMARK else f" {describe_forgetting(group.forgetting)}"
+    if group.measure not in results.measures or group.forgetting not in results.forgettings:
+        return f"{learner} in {group.measure}{over}"
+    unit = results.unit(group.measure)
+    value = results.final(learner, group.measure, group.forgetting).mean
+    text = format_value(value, unit) + ("%" if unit == RATE else f" {unit}")
+    if group.forgetting == LANDMARK:
+        try:
+            low, high = find_interval(results, learner, group.measure, alpha=group.alpha)
+        except StreamgaugeError:
+            pass  # too few rows or folds: the sentence has the value alone
+        else:
+            low, high = (max(low, 0.0), min(high, 1.0)) if unit == RATE and value >= 0.0 else (low, high)
+            text = f"{text} [{format_value(low, unit)}, {format_value(high, unit)}]"
+    return f"{learner}, {group.measure} {text}{over}"
+
+
+def _find_since(results: RunData, group: BestGroup, behind: Sequence[str]) -> int | None:
+    """Return the row since which the live verdicts claim the same; None if one of them does not."""
+    rows: dict[str, int] = {}
+    for verdict in results.verdicts:
+        if verdict.measure == group.measure and verdict.row is not None and verdict.better == group.best:
+            rows[verdict.second if verdict.first == group.best else verdict.first] = verdict.row
+    return max(rows[name] for name in behind) if rows.keys() >= set(behind) else None
+
+
+def describe_below_baseline(results: RunData) -> Iterator[str]:
+    """Yield a sentence on the learners that were right no more often than one that always predicts the same class.
+
+    The class is the most frequent one of all scored rows, which such a learner could not have known before.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, evaluate
+    >>> list(describe_below_baseline(evaluate(SEA(n_rows=2000), ["NoChange", "NaiveBayes"])))
+    ['NoChange does not beat a constant prediction of class 1: accuracy 53.45%, the constant 64.35%.']
+    """
+    confusions = results.confusions
+    if confusions is None or not len(confusions.rows) or LANDMARK not in results.forgettings:
+        return
+    last = confusions.weights[-1][:, results.forgettings.index(LANDMARK)]  # [learners, true, predicted]
+    for learner, matrix in zip(results.learners, last, strict=True):
+        total, by_class = matrix.sum(), matrix.sum(axis=1)
+        if not total > 0.0 or _is_constant(results, learner):
+            continue
+        most = int(by_class.argmax())
+        accuracy, constant = float(np.trace(matrix) / total), float(by_class[most] / total)
+        if accuracy <= constant:
+            numbers = f"accuracy {format_value(accuracy)}%, the constant {format_value(constant)}%"
+            yield f"{learner} does not beat a constant prediction of class {confusions.classes[most]}: {numbers}."
+
+
+def _is_constant(results: RunData, learner: str) -> bool:
+    known = results.description.get("learners")
+    facts = known.get(learner) if isinstance(known, dict) else None
+    return isinstance(facts, dict) and str(facts.get("spec", "")).startswith("MajorityClass(")

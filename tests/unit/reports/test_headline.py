@@ -1,0 +1,72 @@
+"""The headline: what it claims follows from the tests, and it is the same on every surface."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import streamgauge as sg
+from streamgauge._format.markup import tag
+from streamgauge.cli.main import cli
+from streamgauge.reports.document import build_document
+from streamgauge.reports.headline import describe_below_baseline, write_headline
+from streamgauge.reports.latex import to_latex
+from streamgauge.reports.markdown import to_markdown
+from streamgauge.reports.page import page_html
+from streamgauge.significance import compare_all
+from streamgauge.significance.compare import find_interval
+from streamgauge.streams import ArrayStream
+
+LEARNERS = ["HoeffdingTree", "NaiveBayes", "MajorityClass"]
+
+
+def test_the_best_is_named_with_its_interval_and_since_when() -> None:
+    results = sg.evaluate("RandomRBF(n_rows=20000, speed=0.0001)", LEARNERS, scheme="Bootstrap(10)")
+    comparisons = compare_all(results)
+    (headline,) = write_headline(results, comparisons)
+    assert headline.startswith("Best: HoeffdingTree, accuracy ")
+    low, high = (100 * end for end in find_interval(results, "HoeffdingTree", "accuracy"))
+    assert f"[{low:.2f}, {high:.2f}]" in headline
+    rows = [verdict.row or 0 for verdict in results.verdicts if verdict.better == "HoeffdingTree"]
+    assert f"better than all others on this stream, known since row {max(rows):,}" in headline
+    assert all(answer.such_streams is not None and answer.such_streams.deciding_p <= 0.05 for answer in comparisons[:2])
+    assert headline.endswith("for such streams too.")
+
+
+def test_learners_that_cannot_be_told_apart_are_not_called_best() -> None:
+    results = sg.evaluate("SEA(n_rows=3000)", ["HoeffdingTree", "NaiveBayes"], scheme="Bootstrap(10)")
+    outcome = sg.compare(results)
+    assert outcome.better is None
+    (headline,) = write_headline(results, [outcome])
+    assert headline.startswith("No clear best; ahead: NaiveBayes, accuracy ")
+    assert headline.endswith("not told apart from HoeffdingTree on this stream.")
+
+
+def test_a_learner_below_a_constant_is_named_first() -> None:
+    y = (np.arange(4000) % 40 == 0).astype(int)  # 2.5 % positives, nothing to learn
+    x = np.random.default_rng(1).normal(size=(4000, 3))
+    results = sg.evaluate(ArrayStream(x, y), ["NoChange", "MajorityClass"])
+    (sentence,) = describe_below_baseline(results)
+    accuracy = results.final("NoChange", "accuracy").mean
+    assert sentence.startswith("NoChange does not beat a constant prediction of class 0")
+    assert f"accuracy {100 * accuracy:.2f}%, the constant 97.50%" in sentence
+    assert write_headline(results, [sg.compare(results)])[0] == sentence
+    assert not list(describe_below_baseline(results["MajorityClass"]))
+
+
+@pytest.mark.parametrize("scheme", ["Prequential", "Bootstrap(5)", "CrossValidation(5, test='held_out')"])
+def test_the_headline_is_the_same_on_every_surface(scheme: str, tmp_path: Path) -> None:
+    results = sg.evaluate("SEA(n_rows=3000)", [*LEARNERS, "NoChange"], scheme=scheme, measures=["accuracy", "kappa"])
+    comparisons = compare_all(results)
+    headline = write_headline(results, comparisons)
+    assert any(sentence.startswith("NoChange does not beat") for sentence in headline)
+    page, document = page_html(results, comparisons), build_document(results, comparisons)
+    assert all(str(tag("p", sentence)) in page for sentence in headline)
+    assert all(sentence in to_markdown(document).replace("\\", "") for sentence in headline)
+    assert all(f"% - {sentence}" in to_latex(document) for sentence in headline)
+    folder = str(results.save(tmp_path / "run"))
+    printed = CliRunner().invoke(cli, ["compare", folder]).output
+    assert all(" ".join(sentence.split()) in " ".join(printed.split()) for sentence in headline)
+    assert json.loads(CliRunner().invoke(cli, ["compare", folder, "--json"]).output)["headline"] == headline
