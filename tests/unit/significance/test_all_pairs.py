@@ -110,8 +110,9 @@ def test_reports_and_the_command_line_name_the_group(results: Results, tmp_path:
     group = best_group(compare_all(results))
     claims = [f"Best: {group.best}, accuracy", "better than all others on this stream"]
     assert len(group.others) == 3
-    for kind, claim in product(("md", "html", "latex"), claims):
-        assert claim in report(results, format=kind), kind
+    pages = {kind: report(results, format=kind) for kind in ("md", "html", "latex")}
+    for kind, claim in product(pages, claims):
+        assert claim in pages[kind], kind
     assert "adjusted p" in report(results, format="md")
     assert "Claims are by p-values adjusted by Holm over 6 pairs" in report(results, format="md")
     save(results, tmp_path / "run")
