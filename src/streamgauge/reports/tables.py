@@ -1,10 +1,11 @@
 """Tables for the terminal: final results, costs, pairwise tests and live verdicts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -36,6 +37,7 @@ from streamgauge.significance import Comparison
 from streamgauge.significance.verdict_terms import describe_verdicts
 
 __all__ = [
+    "StackedTable",
     "build_costs_table",
     "build_estimates_table",
     "build_pairs_table",
@@ -130,24 +132,18 @@ def build_results_table(results: RunData) -> RenderableType:
     return Group(*parts, _build_legend(all_series))
 
 
-def build_costs_table(cost: Resources, learners: Sequence[str]) -> Table:
+def build_costs_table(cost: Resources, learners: Sequence[str]) -> "StackedTable":
     """Return a table of the cost of each learner, see `format_costs`.
 
     Examples
     --------
     >>> from streamgauge import SEA, NoChange, evaluate
     >>> results = evaluate(SEA(n_rows=100), NoChange(), resources=True)
-    >>> build_costs_table(results.resources, results.learners).row_count
-    1
+    >>> isinstance(build_costs_table(results.resources, results.learners), StackedTable)
+    True
     """
-    table = _new_table()
-    # Long names are wrapped to keep the numbers on one line.
-    table.add_column("learner", overflow="fold")
-    for heading in list_cost_columns(cost):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for index, learner in enumerate(learners):
-        table.add_row(make_printable(learner), *format_costs(cost, index))
-    return table
+    rows = [tuple(map(Text, format_costs(cost, index))) for index in range(len(learners))]
+    return StackedTable("learner", learners, list_cost_columns(cost), rows)
 
 
 def build_pairs_table(comparisons: Sequence[Comparison]) -> Table:
@@ -265,16 +261,69 @@ def _list_p_values(comparison: Comparison) -> tuple[str, str]:
     return format_p_value(comparison.deciding_p), format_such_streams(comparison)[1]
 
 
-def _build_finals_table(all_series: Sequence[Series]) -> Table:
-    table = _new_table()
-    table.add_column("learner", overflow="fold")
-    for series in all_series:
-        heading = Text(label_measure(make_printable(series.measure), series.unit))
-        table.add_column(heading, justify="right", no_wrap=True)
-    learners = dict.fromkeys(learner for series in all_series for learner in series.values)
-    for learner in learners:
-        table.add_row(Text(make_printable(learner)), *(_format_final(series, learner) for series in all_series))
-    return table
+def _build_finals_table(all_series: Sequence[Series]) -> "StackedTable":
+    learners = list(dict.fromkeys(learner for series in all_series for learner in series.values))
+    headings = [label_measure(make_printable(series.measure), series.unit) for series in all_series]
+    rows = [[_format_final(series, learner) for series in all_series] for learner in learners]
+    return StackedTable("learner", learners, headings, rows)
+
+
+class StackedTable:
+    """A table whose columns go on below, after its names once more, where the terminal is too narrow for all of them.
+
+    Parameters
+    ----------
+    subject, names
+        The heading of the names, and the name of each row.
+    headings, rows
+        The headings of the other columns, and the cells of each row.
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> table = StackedTable("learner", ["HoeffdingTree"], ["accuracy %", "kappa %"], [[Text("72.42"), Text("28.36")]])
+    >>> Console(width=30).print(table)  # doctest: +NORMALIZE_WHITESPACE
+      learner         accuracy %
+     ────────────────────────────
+      HoeffdingTree        72.42
+    <BLANKLINE>
+      learner         kappa %
+     ─────────────────────────
+      HoeffdingTree     28.36
+    <BLANKLINE>
+    """
+
+    def __init__(
+        self, subject: str, names: Sequence[str], headings: Sequence[str], rows: Sequence[Sequence[Text]]
+    ) -> None:
+        self._subject, self._names = subject, [Text(make_printable(name)) for name in names]
+        self._headings, self._rows = headings, rows
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+        first = max(map(cell_len, [self._subject, *map(str, self._names)]))
+        rest = options.max_width - first - 4  # two edges, and a space on each side of a cell
+        for columns in self._pack(rest):
+            table = _new_table()
+            # A name longer than the terminal is folded, to keep the numbers on one line.
+            table.add_column(self._subject, overflow="fold", no_wrap=rest > 0)
+            for column in columns:
+                table.add_column(self._headings[column], justify="right", no_wrap=True)
+            for name, cells in zip(self._names, self._rows, strict=True):
+                table.add_row(name, *(cells[column] for column in columns))
+            yield table
+
+    def _pack(self, width: int) -> list[list[int]]:
+        """Return the columns of each part: as many as fit, at least one."""
+        parts: list[list[int]] = [[]]
+        left = width
+        for column, heading in enumerate(self._headings):
+            needed = 2 + max(map(cell_len, [heading, *(str(cells[column]) for cells in self._rows)]))
+            if needed > left and parts[-1]:
+                parts.append([])
+                left = width
+            parts[-1].append(column)
+            left -= needed
+        return parts
 
 
 def _format_final(series: Series, learner: str) -> Text:

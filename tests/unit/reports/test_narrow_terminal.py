@@ -1,0 +1,42 @@
+"""On 80 columns five measures and six learners are readable, and every name is whole."""
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+from rich.text import Text
+
+import streamgauge as sg
+from streamgauge.reports import build_summary
+from streamgauge.reports.tables import StackedTable
+
+LEARNERS = [
+    "HoeffdingAdaptiveTree",
+    "ExtremelyFastDecisionTree",
+    "NaiveBayes",
+    "NoChange",
+    "MajorityClass",
+    "Perceptron",
+]
+MEASURES = ["accuracy", "kappa_m", "g_mean", "pr_auc[1]", "balanced_accuracy"]
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_names_and_numbers_are_whole(width: int) -> None:
+    results = sg.evaluate("SEA(n_rows=1000)", LEARNERS, measures=MEASURES, scheme="Bootstrap(5)", resources=True)
+    console = Console(width=width, file=StringIO(), record=True)
+    console.print(build_summary(results))
+    lines = console.export_text().splitlines()
+    assert max(map(len, lines)) <= width
+    words = {word for line in lines for word in line.split()}
+    assert {*LEARNERS, *MEASURES} <= words
+    for name in LEARNERS:
+        assert f"{100 * results.final(name, 'g_mean').mean:.2f}" in {word.strip("*") for word in words}
+
+
+def test_a_wide_terminal_has_one_table() -> None:
+    table = StackedTable("learner", ["a"], ["x", "y"], [[Text("1"), Text("2")]])
+    for width, n_tables in ((80, 1), (15, 2)):
+        console = Console(width=width, file=StringIO(), record=True)
+        console.print(table)
+        assert console.export_text().count("learner") == n_tables
