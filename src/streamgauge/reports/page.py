@@ -97,11 +97,8 @@ def page_html(results: RunData, comparisons: Sequence[Comparison] = ()) -> str:
         build_banners(results),
         build_headline(write_headline(results, comparisons)),
         build_model_verdicts_section(results.model_verdicts),
-        build_comparisons_section(comparisons),
-        build_findings_section(
-            list_findings(results, comparisons, pairs=False), list_limitations(results, comparisons, warnings=False)
-        ),
         build_finals_section(all_series, learners),
+        build_comparisons_section(comparisons),
         build_curves_section(curves, [results]),
         build_live_section(results, differences),
         build_alarms_section(results),
@@ -112,6 +109,9 @@ def page_html(results: RunData, comparisons: Sequence[Comparison] = ()) -> str:
         build_folds_section(all_series, learners),
         build_p_matrix_section(comparisons),
         build_pairs_section(comparisons),
+        build_findings_section(
+            list_findings(results, comparisons, pairs=False), list_limitations(results, comparisons, warnings=False)
+        ),
         build_configuration_section(results.description),
     )
     # In the order of their figures on the page.
