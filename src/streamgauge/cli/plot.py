@@ -94,7 +94,7 @@ MULTI_RUN_KINDS = ("curves", "q_statistic", "pareto", "p_values", "ranks", "wins
 @click.option("--size", nargs=2, type=float, help="Width and height in inches.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level of the tests.")
 @click.option("--post-hoc", default="wilcoxon_holm", show_default=True, help="Test of the pairs over streams.")
-@click.option("--value", default="last", show_default=True, help="Value to rank over streams by: last or mean.")
+@click.option("--value", help="Value to rank over streams by: last or mean.  [default: over the stream]")
 @add_store_options
 @add_output_options
 def command(kind: str, results: tuple[Path, ...], *, out: Path, as_json: bool, **options: Any) -> None:  # noqa: ANN401

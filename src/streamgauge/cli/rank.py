@@ -26,9 +26,8 @@ __all__ = ["command"]
 @click.option(
     "--value",
     type=Choice(list(VALUES)),
-    default="last",
-    show_default=True,
-    help="Rank by the value after the last row, or by the mean of the readings over the stream.",
+    help="Rank by the value after the last row, or by the mean of the readings over the stream."
+    "  [default: over the stream: the last one over all rows, the mean under any other forgetting]",
 )
 @click.option(
     "--post-hoc",

@@ -25,7 +25,7 @@ __all__ = ["command"]
 @click.option("--measure", help="Measure to compare and rank by.  [default: accuracy, or the first measure]")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level of the tests.")
 @click.option("--post-hoc", default="wilcoxon_holm", show_default=True, help="Test of the pairs over streams.")
-@click.option("--value", default="last", show_default=True, help="Value to rank over streams by: last or mean.")
+@click.option("--value", help="Value to rank over streams by: last or mean.  [default: over the stream]")
 @click.option("--learner", multiple=True, help="In a store, only this learner; a name or pattern; repeatable.")
 @add_store_options
 @add_output_options

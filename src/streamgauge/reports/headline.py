@@ -10,11 +10,9 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.records import RunData
 from streamgauge.reports.findings import group_by_test
 from streamgauge.significance import BestGroup, Comparison, best_group
-from streamgauge.significance.compare import find_interval
+from streamgauge.significance.compare import LANDMARK, find_interval
 
 __all__ = ["describe_below_baseline", "write_headline"]
-
-LANDMARK = "Landmark()"
 
 
 def write_headline(results: RunData, comparisons: Sequence[Comparison] = ()) -> list[str]:

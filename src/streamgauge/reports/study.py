@@ -93,7 +93,7 @@ def report(
     measure: str | None = None,
     alpha: float = 0.05,
     post_hoc: str = "wilcoxon_holm",
-    value: str = "last",
+    value: str | None = None,
 ) -> str:
     r"""Return the report of one or several runs: findings, limitations, and the numbers behind them.
 
@@ -114,7 +114,7 @@ def report(
     post_hoc
         The test of the pairs over streams.
     value
-        What is ranked over streams: the ``last`` value, or the ``mean`` over the stream.
+        What is ranked over streams: the ``last`` value, or the ``mean`` over the stream; None as for `rank`.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def run_recommended_tests(results: RunData, measure: str | None = None, alpha: f
 
 
 def _rank(
-    runs: Sequence[RunData], measure: str | None, alpha: float, post_hoc: str, value: str
+    runs: Sequence[RunData], measure: str | None, alpha: float, post_hoc: str, value: str | None
 ) -> tuple[Ranking | None, str]:
     """Return the ranking of the learners, or None and the reason."""
     measures = runs[0].measures

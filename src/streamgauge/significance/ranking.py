@@ -11,7 +11,7 @@ from streamgauge._format.numbers import RATE
 from streamgauge._format.text import count, join_words
 from streamgauge.errors import StreamgaugeError, require_between, unknown_name
 from streamgauge.records import RunData
-from streamgauge.significance.compare import choose_forgetting
+from streamgauge.significance.compare import LANDMARK, choose_forgetting
 from streamgauge.significance.corrections import bergmann_hommel, holm, shaffer
 from streamgauge.significance.fold_tests import equality_tolerance, wilcoxon
 from streamgauge.significance.rank_tests import (
@@ -215,7 +215,7 @@ def rank(
     forgetting: str | None = None,
     post_hoc: str = "wilcoxon_holm",
     alpha: float = 0.05,
-    value: str = "last",
+    value: str | None = None,
 ) -> Ranking:
     """Rank the learners of several runs over their streams.
 
@@ -236,8 +236,9 @@ def rank(
     alpha
         The level.
     value
-        ``last`` for the value after the last row, ``mean`` for the mean of the readings over the stream, which also
-        counts how soon a learner is good. Readings that are undefined for a learner of the run are left out.
+        ``last`` for the value after the last row, ``mean`` for the mean of the readings over the stream, where readings
+        that are undefined for a learner of the run are left out. None for the value over the stream: the last one over
+        all rows (`Landmark`), the mean under any other forgetting, whose last value covers the last rows only.
 
     Examples
     --------
@@ -254,6 +255,7 @@ def rank(
         msg = "a ranking needs the results of several evaluations, as in rank([first, second])"
         raise StreamgaugeError(msg)
     check_value(value)
+    ranked = value
     cells: dict[str, dict[str, list[float]]] = {}
     greater_is_better, unit = True, RATE
     for run in runs:
@@ -265,7 +267,8 @@ def rank(
         greater_is_better, unit = run.greater_is_better(measure), run.unit(measure)
         chosen = choose_forgetting(run.forgettings, forgetting)
         row = cells.setdefault(_stream_name(run), {})
-        for learner, number in _read_values(run, measure, chosen, value).items():
+        ranked = value or ("last" if chosen == LANDMARK else "mean")
+        for learner, number in _read_values(run, measure, chosen, ranked).items():
             row.setdefault(learner, []).append(number)
     learners = list(dict.fromkeys(learner for row in cells.values() for learner in row))
     for stream, row in cells.items():
@@ -286,17 +289,17 @@ def rank(
         post_hoc=post_hoc,
         alpha=alpha,
     )
-    return replace(ranking, value=value)
+    return replace(ranking, value=ranked or "")
 
 
-def check_value(value: str) -> None:
-    """Raise if a name is none of `VALUES`.
+def check_value(value: str | None) -> None:
+    """Raise if a name is none of `VALUES`; None stands for the usual one.
 
     Examples
     --------
     >>> check_value("mean")
     """
-    if value not in VALUES:
+    if value is not None and value not in VALUES:
         raise unknown_name(kind="value to rank", name=value, known=VALUES)
 
 

@@ -274,3 +274,19 @@ def test_the_command_line_ranks_by_the_mean_over_the_stream(tmp_path: Path) -> N
     assert found["values"][0][0] == pytest.approx(runs[0].curve("bayes", "accuracy").mean())
     text = CliRunner().invoke(cli, ["report", *folders, "--format", "md", "--value", "mean"], catch_exceptions=False)
     assert "as the mean of its readings over the stream" in text.output
+
+
+def test_a_ranking_is_over_the_stream_by_default() -> None:
+    learners = {"bayes": sg.NaiveBayes(), "no change": sg.NoChange()}
+    runs = [
+        sg.evaluate(sg.SEA(n_rows=600, seed=seed), learners, forgetting=[sg.Landmark(), sg.Window(50)], every=50)
+        for seed in range(3)
+    ]
+    windowed = rank(runs, forgetting="Window(width=50)")
+    assert windowed.value == "mean"
+    assert windowed.values[0, 0] == pytest.approx(runs[0].curve("bayes", "accuracy", "Window(width=50)").mean())
+    over_all = rank(runs)
+    assert over_all.value == "last"
+    assert over_all.values[0, 0] == pytest.approx(runs[0].final("bayes", "accuracy").mean)
+    windows = np.mean([runs[0].curve("bayes", "accuracy", "Window(width=50)").mean()])
+    assert windows == pytest.approx(over_all.values[0, 0])  # windows side by side cover the stream once
