@@ -288,5 +288,5 @@ def test_a_ranking_is_over_the_stream_by_default() -> None:
     over_all = rank(runs)
     assert over_all.value == "last"
     assert over_all.values[0, 0] == pytest.approx(runs[0].final("bayes", "accuracy").mean)
-    windows = np.mean([runs[0].curve("bayes", "accuracy", "Window(width=50)").mean()])
+    windows = runs[0].curve("bayes", "accuracy", "Window(width=50)").mean()
     assert windows == pytest.approx(over_all.values[0, 0])  # windows side by side cover the stream once
