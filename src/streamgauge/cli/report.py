@@ -8,6 +8,7 @@ import click
 from streamgauge.cli.names import Choice
 from streamgauge.cli.output import add_output_options, print_json, print_note
 from streamgauge.cli.saved_results import add_store_options, load_runs
+from streamgauge.errors import StreamgaugeError
 
 __all__ = ["command"]
 
@@ -22,6 +23,12 @@ __all__ = ["command"]
 @click.option(
     "--out", type=click.Path(path_type=Path), help="File to write.  [default: report.html; md and latex are printed]"
 )
+@click.option(
+    "--for",
+    "purpose",
+    type=Choice(["paper"]),
+    help="Write what goes into a paper into the folder --out: tables.tex, method.tex and references.bib.",
+)
 @click.option("--measure", help="Measure to compare and rank by.  [default: accuracy, or the first measure]")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level of the tests.")
 @click.option("--post-hoc", default="wilcoxon_holm", show_default=True, help="Test of the pairs over streams.")
@@ -34,6 +41,7 @@ def command(
     *,
     format: str | None,  # noqa: A002
     out: Path | None,
+    purpose: str | None,
     as_json: bool,
     **options: Any,  # noqa: ANN401
 ) -> None:
@@ -48,10 +56,21 @@ def command(
       streamgauge report results/rbf
       streamgauge report results/* --format latex > tables.tex
       streamgauge report results/sea results/rbf results/led --out study.html --measure kappa_m
+      streamgauge report results/* --for paper --out paper/tables
     """
-    from streamgauge.reports import report, write_report  # noqa: PLC0415
+    from streamgauge.reports import report, write_paper, write_report  # noqa: PLC0415
 
+    if purpose is not None and format is not None:
+        msg = f"--for {purpose} writes LaTeX: leave --format {format} out"
+        raise StreamgaugeError(msg)
     runs = load_runs(results, options, options.pop("learner"))
+    if purpose is not None:
+        measure = options.pop("measure")
+        paths = write_paper(runs, out or Path(purpose), measures=None if measure is None else [measure], **options)
+        if as_json:
+            print_json({"files": [str(path) for path in paths]})
+        print_note(f"{purpose}: {', '.join(map(str, paths))}")
+        return
     if out is None and format in ("md", "latex") and not as_json:
         click.echo(report(runs, format=format, **options))  # type: ignore[arg-type]
         return

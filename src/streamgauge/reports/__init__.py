@@ -2,6 +2,7 @@
 
 from streamgauge.reports.confusion_text import format_confusion
 from streamgauge.reports.page import page_html, write_page
+from streamgauge.reports.paper import write_paper
 from streamgauge.reports.study import report, write_report
 from streamgauge.reports.tables import build_pairs_table, build_results_table, build_summary
 
@@ -13,5 +14,6 @@ __all__ = [
     "page_html",
     "report",
     "write_page",
+    "write_paper",
     "write_report",
 ]

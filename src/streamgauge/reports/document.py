@@ -64,6 +64,8 @@ class Cell:
     text: str
     best: bool = False
     worse: bool = False
+    equal: bool = False
+    """Whether it is not significantly worse than the best."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from itertools import count
 from streamgauge._format.text import make_printable
 from streamgauge.reports.document import Cell, Document, Grid
 
-__all__ = ["to_latex", "to_tabular"]
+__all__ = ["escape_latex", "to_latex", "to_tabular"]
 
 LINE_WIDTH = 64
 """The number of small characters that fit on a line of the class article."""
@@ -38,6 +38,7 @@ SPECIAL = {
     "∞": r"$\infty$",
     "→": r"$\to$",
     "√": r"$\surd$",
+    "°": r"$^{\circ}$",
     "α": r"$\alpha$",  # noqa: RUF001
     "β": r"$\beta$",
     "γ": r"$\gamma$",  # noqa: RUF001
@@ -120,7 +121,7 @@ def _choose_label(text: str, taken: set[str]) -> str:
 
 def _write_table(grid: Grid, stream: str, label: str) -> list[str]:
     title = f"{grid.title}: {stream}" if stream else grid.title
-    caption = f"{_escape(title)}. {_escape(grid.note)}".strip()
+    caption = f"{escape_latex(title)}. {escape_latex(grid.note)}".strip()
     table = to_tabular(grid)
     if _is_wide(grid):
         table = [r"\begin{adjustbox}{max width=\textwidth}", *(f"  {line}" for line in table), r"\end{adjustbox}"]
@@ -159,9 +160,9 @@ def to_tabular(grid: Grid) -> list[str]:
     return [
         rf"\begin{{tabular}}{{{columns}}}",
         r"  \toprule",
-        f"  {_join_cells([_escape(column) for column in grid.columns])}",
+        f"  {_join_cells([escape_latex(column) for column in grid.columns])}",
         r"  \midrule",
-        *(f"  {_join_cells([_escape(name), *map(_write_cell, cells)])}" for name, cells in grid.rows),
+        *(f"  {_join_cells([escape_latex(name), *map(_write_cell, cells)])}" for name, cells in grid.rows),
         r"  \bottomrule",
         r"\end{tabular}",
     ]
@@ -172,11 +173,17 @@ def _join_cells(cells: list[str]) -> str:
 
 
 def _write_cell(cell: Cell) -> str:
-    text = re.sub(r"(?<!\w)-(?=\d)", "$-$", _escape(cell.text))  # otherwise it is typeset as a hyphen
+    text = re.sub(r"(?<!\w)-(?=\d)", "$-$", escape_latex(cell.text))  # otherwise it is typeset as a hyphen
     text = rf"\textbf{{{text}}}" if cell.best else text
-    return text + (r"$^{\dagger}$" if cell.worse else "")
+    return text + (r"$^{\dagger}$" if cell.worse else r"$^{\circ}$" if cell.equal else "")
 
 
-def _escape(text: str) -> str:
-    """Escape the characters that LaTeX interprets."""
+def escape_latex(text: str) -> str:
+    r"""Escape the characters that LaTeX interprets.
+
+    Examples
+    --------
+    >>> escape_latex("kappa_m, 5 %")
+    'kappa\\_m, 5 \\%'
+    """
     return "".join(SPECIAL.get(character, character) for character in make_printable(text))

@@ -56,7 +56,7 @@ def _join_cells(cells: list[str]) -> str:
 def _write_cell(cell: Cell) -> str:
     text = _escape(cell.text)
     text = f"**{text}**" if cell.best else text
-    return text + (" †" if cell.worse else "")
+    return text + (" †" if cell.worse else " °" if cell.equal else "")
 
 
 def _escape(text: str) -> str:

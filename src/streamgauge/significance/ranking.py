@@ -23,7 +23,17 @@ from streamgauge.significance.rank_tests import (
     ranks_of,
 )
 
-__all__ = ["POST_HOCS", "VALUES", "RankedPair", "Ranking", "check_value", "diagram_text", "rank", "rank_table"]
+__all__ = [
+    "POST_HOCS",
+    "VALUES",
+    "RankedPair",
+    "Ranking",
+    "check_value",
+    "diagram_text",
+    "rank",
+    "rank_table",
+    "read_fold_values",
+]
 
 POST_HOCS = {
     "wilcoxon_holm": "exact Wilcoxon over streams, Holm-adjusted",
@@ -268,8 +278,8 @@ def rank(
         chosen = choose_forgetting(run.forgettings, forgetting)
         row = cells.setdefault(_stream_name(run), {})
         ranked = value or ("last" if chosen == LANDMARK else "mean")
-        for learner, number in _read_values(run, measure, chosen, ranked).items():
-            row.setdefault(learner, []).append(number)
+        for learner, values_of_folds in read_fold_values(run, measure, chosen, ranked).items():
+            row.setdefault(learner, []).append(float(values_of_folds.mean()))
     learners = list(dict.fromkeys(learner for row in cells.values() for learner in row))
     for stream, row in cells.items():
         missing = [learner for learner in learners if learner not in row]
@@ -414,8 +424,20 @@ def _stream_name(run: RunData) -> str:
     return name
 
 
-def _read_values(run: RunData, measure: str, forgetting: str, value: str) -> dict[str, float]:
-    """Return the value of each learner, averaged over the folds."""
+def read_fold_values(
+    run: RunData, measure: str, forgetting: str | None = None, value: str | None = None
+) -> dict[str, NDArray[np.float64]]:
+    """Return the value of each learner in each fold, as `rank` averages them.
+
+    Examples
+    --------
+    >>> import streamgauge as sg
+    >>> run = sg.evaluate("SEA(n_rows=500)", "NaiveBayes", scheme="Bootstrap(5)")
+    >>> read_fold_values(run, "accuracy")["NaiveBayes"].shape
+    (5,)
+    """
+    forgetting = choose_forgetting(run.forgettings, forgetting)
+    value = value or ("last" if forgetting == LANDMARK else "mean")
     curves = {learner: run.curve(learner, measure, forgetting) for learner in run.learners}
     if value == "last":
         curves = {learner: curve[-1:] for learner, curve in curves.items()}
@@ -429,7 +451,7 @@ def _read_values(run: RunData, measure: str, forgetting: str, value: str) -> dic
         if not len(curve) or np.isnan(curve).any():
             msg = f"{measure} of {learner} on {_stream_name(run)} is undefined in some fold {where}"
             raise StreamgaugeError(msg)
-    return {learner: float(curve.mean()) for learner, curve in curves.items()}
+    return {learner: np.asarray(curve.mean(axis=0)) for learner, curve in curves.items()}
 
 
 def _map_mean_ranks(ranking: Ranking) -> dict[str, float]:

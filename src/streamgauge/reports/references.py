@@ -1,0 +1,145 @@
+"""BibTeX entries of what a run used, from the references in the documentation of learners, streams and tests."""
+
+import inspect
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+
+from streamgauge.names import FAMILIES
+from streamgauge.records import RunData
+from streamgauge.reports.title import get_part
+
+__all__ = ["collect_references", "parse_reference", "to_bibtex"]
+
+_INITIALS = r"[A-Z]\.(?:[ -]?[A-Z]\.)*"
+_SURNAME = r"(?:(?:de|van|der|von|la|di) )*[A-Z][\w'-]*(?: [A-Z][\w'-]*)*(?: et al\.)?"
+_AUTHOR = rf"{_INITIALS} {_SURNAME}"
+_YEAR = r"(?P<year>(?:19|20)\d\d)"
+_VENUE = r"(?P<venue>[^,]+?)(?: (?P<volume>\d{1,3}(?:\(\d+\))?))?,? "
+_BEGINNINGS = (
+    rf"(?P<authors>{_AUTHOR}(?:, {_AUTHOR})*(?: and {_AUTHOR})?), (?P<title>(?!{_INITIALS} )(?:(?!\d{{4}}[;.,]).)+), ",
+    r'(?P<authors>[^"]+), "(?P<title>[^"]+)", ',
+)
+_FORMS = [re.compile(start + venue + _YEAR) for start in _BEGINNINGS for venue in (_VENUE, "(?P<venue>)(?P<volume>)")]
+"""P. Domingos and G. Hulten, Title, KDD 2000. Or: Domingos and Hulten, "Title", KDD 2000."""
+
+_END = re.compile(r"(?<=\d{4})(?:, section [\d.]+)?[.;]\s+(?=[A-Z]\.|[^.;\"]+, \")")
+_NAMES = re.compile(r"[A-Za-z_]\w*")
+
+
+PUBLISHERS = ("Springer", "Wiley")
+"""Venues that are no journals or conferences."""
+
+
+def parse_reference(text: str) -> dict[str, str]:
+    """Return the parts of a reference; of one with another form, only a note.
+
+    Examples
+    --------
+    >>> parts = parse_reference("P. Domingos and G. Hulten, Mining high-speed data streams, KDD 2000.")
+    >>> parts["key"], parts["author"], parts["venue"], parts["year"]
+    ('domingos2000mining', 'P. Domingos and G. Hulten', 'KDD', '2000')
+    >>> parse_reference("The manual")
+    {'key': 'themanual', 'note': 'The manual'}
+    """
+    known = next((known for form in _FORMS if (known := form.match(text)) is not None), None)
+    if known is None:
+        return {"key": "".join(_NAMES.findall(text.lower())[:3]), "note": text.rstrip(".")}
+    authors = re.split(r", (?:and )?| and ", known["authors"].replace(" et al.", ", others"))
+    surname = _to_key(re.sub(rf"^{_INITIALS} ", "", authors[0]))
+    found = {
+        "key": surname + known["year"] + _to_key(_NAMES.findall(known["title"])[0]),
+        "author": " and ".join(authors),
+        **{name: known[name] or "" for name in ("title", "venue", "volume", "year")},
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _to_key(word: str) -> str:
+    """Return the plain letters of a word."""
+    return re.sub(r"[^a-z]", "", unicodedata.normalize("NFKD", word.lower()))
+
+
+def to_bibtex(parts: dict[str, str]) -> str:
+    """Return a BibTeX entry.
+
+    Examples
+    --------
+    >>> print(to_bibtex(parse_reference("P. Domingos and G. Hulten, Mining high-speed data streams, KDD 2000.")))
+    @inproceedings{domingos2000mining,
+      author = {P. Domingos and G. Hulten},
+      title = {{Mining high-speed data streams}},
+      booktitle = {KDD},
+      year = {2000},
+    }
+    """
+    kind = "article" if "volume" in parts else "inproceedings" if "venue" in parts else "misc"
+    kind = "book" if parts.get("venue") in PUBLISHERS else kind
+    venue = {"article": "journal", "book": "publisher"}.get(kind, "booktitle")
+    fields = {venue if name == "venue" else name: value for name, value in parts.items() if name != "key"}
+    if "title" in fields:
+        fields["title"] = f"{{{fields['title']}}}"  # keeps its capitals
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
+    return "\n".join([f"@{kind}{{{parts['key']},", *lines, "}"])
+
+
+def collect_references(runs: Sequence[RunData], methods: Iterable[object] = ()) -> str:
+    """Return the BibTeX entries of the learners, streams and schemes of some runs, of methods, and of this library.
+
+    Parameters
+    ----------
+    runs
+        The results of evaluations.
+    methods
+        Functions or classes whose documentation has references, such as tests.
+
+    Examples
+    --------
+    >>> from streamgauge import evaluate
+    >>> print(collect_references([evaluate("SEA(n_rows=100)", "HoeffdingTree")]).splitlines()[0])
+    @misc{streamgauge,
+    """
+    things = [*_find_things(runs), *methods]
+    texts = dict.fromkeys(reference for thing in things for reference in list_references(thing))
+    # Of two references to one paper the one with more authors counts.
+    known = sorted(map(parse_reference, texts), key=lambda parts: len(parts.get("author", "")))
+    entries = {parts["key"]: to_bibtex(parts) for parts in known}
+    own = {
+        "key": "streamgauge",
+        "author": "{The streamgauge developers}",
+        "title": "streamgauge: evaluation and comparison of data-stream classifiers",
+        "note": f"Version {version('streamgauge')}",
+    }
+    return "\n\n".join([to_bibtex(own), *(entries[key] for key in sorted(entries))]) + "\n"
+
+
+def list_references(thing: object) -> list[str]:
+    """Return the references in the documentation of an object, each in one line.
+
+    Examples
+    --------
+    >>> from streamgauge.learners import HoeffdingTree
+    >>> list_references(HoeffdingTree)[0]
+    'P. Domingos and G. Hulten, Mining high-speed data streams, KDD 2000.'
+    """
+    text = inspect.getdoc(thing) or ""
+    _, _, section = text.partition("References\n----------\n")
+    section = re.split(r"\n\n|\n\w+\n---", section)[0]
+    joined = " ".join(section.split())
+    parts = (part.strip() for part in _END.sub(".\n", joined).split("\n"))
+    return [part for part in parts if part and not part.startswith("See ")]
+
+
+def _find_things(runs: Sequence[RunData]) -> list[object]:
+    """Return the classes of learners, streams, schemes and forgettings that descriptions of runs name."""
+    known = {name: thing for family in FAMILIES.values() for name, thing in family().items()}
+    texts: list[str] = []
+    for run in runs:
+        texts += [str(get_part(run.description, part).get("name", "")) for part in ("stream", "scheme")]
+        texts += [str(facts) for facts in get_part(run.description, "learners").values()]
+        texts += [*run.forgettings, *run.measures]
+        detectors = run.description.get("detectors")
+        texts += map(str, detectors) if isinstance(detectors, list) else ()
+    names = dict.fromkeys(name for text in texts for name in _NAMES.findall(text) if name in known)
+    return [known[name] for name in names]
