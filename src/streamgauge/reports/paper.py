@@ -73,7 +73,9 @@ def write_paper(
     methods += [holm] if len(runs[0].learners) > 2 or several else []
     texts = (
         to_latex(tables),
-        escape_latex(describe_method(runs, alpha=alpha, post_hoc=post_hoc)) + "\n",
+        # Lines may end within the options of a learner, which have no spaces.
+        re.sub(r"([(=])", r"\1\\allowbreak{}", escape_latex(describe_method(runs, alpha=alpha, post_hoc=post_hoc)))
+        + "\n",
         collect_references(runs, methods),
     )
     folder = Path(folder)
@@ -134,7 +136,7 @@ def _build_table(
     unit, greater = runs[0].unit(measure), runs[0].greater_is_better(measure)
     rows: list[tuple[str, tuple[Cell, ...]]] = []
     tested = True
-    for name, (stream, of_stream) in zip(shorten_stream_names(list(by_stream)), by_stream.items(), strict=True):
+    for name, of_stream in zip(_shorten(list(by_stream)), by_stream.values(), strict=True):
         means, spreads = _summarise(of_stream, learners, measure, forgetting, value)
         top = max(means.values()) if greater else min(means.values())
         equal = _find_equal(of_stream, next(name for name in learners if means[name] == top), measure, alpha)
@@ -147,7 +149,7 @@ def _build_table(
             )
             for learner in learners
         )
-        rows.append((name.removesuffix("()") or stream, cells))
+        rows.append((name, cells))
     ranking = None
     if len(by_stream) > 1 and len(learners) > 1:
         ranking = rank(runs, measure=measure, forgetting=forgetting, alpha=alpha, post_hoc=post_hoc, value=value)
@@ -306,6 +308,13 @@ def _describe_tests(run: RunData, alpha: float) -> list[str]:
         f"Differences between learners on one stream were tested by the {test.title}, a jackknife over {over}, at level"
         f" {alpha:g}{adjustment}; its null hypothesis is that {test.null}."
     ]
+
+
+def _shorten(streams: Sequence[str]) -> list[str]:
+    """Return the names of streams without options, except where two would be equal."""
+    names = shorten_stream_names(streams)
+    plain = [name.partition("(")[0] for name in names]
+    return [short if plain.count(short) == 1 else name for short, name in zip(plain, names, strict=True)]
 
 
 def _name_stream(run: RunData) -> str:

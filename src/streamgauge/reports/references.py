@@ -136,7 +136,8 @@ def _find_things(runs: Sequence[RunData]) -> list[object]:
     known = {name: thing for family in FAMILIES.values() for name, thing in family().items()}
     texts: list[str] = []
     for run in runs:
-        texts += [str(get_part(run.description, part).get("name", "")) for part in ("stream", "scheme")]
+        stream, scheme = (get_part(run.description, part) for part in ("stream", "scheme"))
+        texts += [str(part) for part in (stream.get("name"), stream.get("fingerprint"), scheme.get("name"))]
         texts += [str(facts) for facts in get_part(run.description, "learners").values()]
         texts += [*run.forgettings, *run.measures]
         detectors = run.description.get("detectors")

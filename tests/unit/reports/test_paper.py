@@ -35,7 +35,7 @@ def test_a_table_has_means_and_deviations_over_seeds_and_mean_ranks(runs: list[s
     assert isinstance(table, Grid)
     name, cells = table.rows[0]
     values = np.array([run.final("NaiveBayes", "accuracy").mean for run in runs[:2]])
-    assert name == "SEA(n_rows=2000)"
+    assert name == "SEA"
     assert cells[0].text == f"{100 * values.mean():.2f} ±{100 * values.std(ddof=1):.2f}"
     ranked = sg.rank(runs)
     assert [cell.text for cell in table.rows[-1][1]] == [f"{mean:.2f}" for mean in ranked.mean_ranks]
