@@ -39,7 +39,7 @@ def _describe_group(results: RunData, group: BestGroup) -> str:
         whom = "all others" if not equal and len(behind) > 1 else join_words(behind)
         claims.append(f"better than {whom}{_lead(group.question)}{known}")
     if equal:
-        claims.append(f"not told apart from {join_words(equal)}{'' if behind else _lead(group.question)}")
+        claims.append(f"not distinguishable from {join_words(equal)}{'' if behind else _lead(group.question)}")
     if group.such_streams is not None and behind:
         elsewhere = [name for name in behind if name not in group.such_streams]
         whom = "too" if elsewhere == behind else f"of {join_words(elsewhere)} only" if elsewhere else "not established"

@@ -35,13 +35,13 @@ def test_the_best_is_named_with_its_interval_and_since_when() -> None:
     assert headline.endswith("for such streams too.")
 
 
-def test_learners_that_cannot_be_told_apart_are_not_called_best() -> None:
+def test_learners_that_cannot_be_distinguished_are_not_called_best() -> None:
     results = sg.evaluate("SEA(n_rows=3000)", ["HoeffdingTree", "NaiveBayes"], scheme="Bootstrap(10)")
     outcome = sg.compare(results)
     assert outcome.better is None
     (headline,) = write_headline(results, [outcome])
     assert headline.startswith("No clear best; ahead: NaiveBayes, accuracy ")
-    assert headline.endswith("not told apart from HoeffdingTree on this stream.")
+    assert headline.endswith("not distinguishable from HoeffdingTree on this stream.")
 
 
 def test_a_learner_below_a_constant_is_named_first() -> None:
