@@ -123,11 +123,15 @@ class RowRange:
 
 @dataclass(frozen=True)
 class SavedStates:
-    """Saved states of cells by index and of folds by number, or the reason why they cannot be saved."""
+    """Saved states of cells by index and of folds by number, or the reason why they cannot be saved.
+
+    `scheduler` is the state of what plans the next batches; empty if a worker does not need it.
+    """
 
     cells: Mapping[int, bytes]
     folds: Mapping[int, bytes]
     refusal: str = ""
+    scheduler: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -179,6 +183,8 @@ class BatchResult:
     label_sums
         The sums of `LabelSums` of each cell at the reading rows, float64 [cells, readings, losses, numbers]; None
         unless a random share of the rows has labels.
+    seconds
+        How long the group took, the rows included; None if it did not make them.
     """
 
     cells: tuple[int, ...]
@@ -201,6 +207,7 @@ class BatchResult:
     live_blocks: tuple[CellBlocks | None, ...] = ()
     looks: NDArray[np.float64] | None = None
     label_sums: NDArray[np.float64] | None = None
+    seconds: float | None = None
 
 
 class PlanMaker(Protocol):
@@ -389,7 +396,12 @@ class Executor(Protocol):
 
     @property
     def depth(self) -> int:
-        """How many plans may be submitted before the first result is collected."""
+        """How many plans may be pending now."""
+        ...
+
+    @property
+    def can_withdraw(self) -> bool:
+        """Whether so many plans may be pending that `withdraw` is worth while."""
         ...
 
     @property
@@ -403,6 +415,10 @@ class Executor(Protocol):
 
     def collect(self) -> list[BatchResult]:
         """Wait for the oldest pending plan; return its results, one a group."""
+        ...
+
+    def withdraw(self) -> int:
+        """Withdraw the newest pending plans that no group has begun; return their number."""
         ...
 
     def load(self, saved: SavedStates, *, trusted: bool) -> None:

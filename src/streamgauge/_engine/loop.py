@@ -3,15 +3,15 @@
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from streamgauge._engine.batch_plan import Backend, BatchPlan, BatchResult, Executor, RunSpec
 from streamgauge._engine.checkpoint.policy import CheckpointPolicy, ResumePoint
 from streamgauge._engine.checkpoint.recorder_log import RecorderContext
 from streamgauge._engine.collector import Collector, Progress
-from streamgauge._engine.planner import Planner
+from streamgauge._engine.planner import Planner, PlannerMark
 from streamgauge._engine.schedule import Score
 from streamgauge._engine.source import RowSource
 from streamgauge.protocols import CellBatch, Recorder
@@ -67,6 +67,15 @@ class RunOptions:
     identity: Callable[[], Mapping[str, Any]]
 
 
+@dataclass(frozen=True)
+class _Pending:
+    """A submitted plan, when it was submitted, and the state of the planner after it if it can be withdrawn."""
+
+    plan: BatchPlan
+    submitted: float
+    mark: PlannerMark | None
+
+
 class Run:
     """One run over the rows of a source. Iterate over `advance` once."""
 
@@ -81,6 +90,7 @@ class Run:
             n_rows=run_spec.n_rows,
         )
         self.collector = Collector(run_spec, options.live_test, options.n_analyses, options.model_watch)
+        self._may_end = options.checkpoints is None
         self.seconds = 0.0
         self.ended_by = ""
         """Why the run ended before its rows did; empty if it did not."""
@@ -98,13 +108,14 @@ class Run:
                 resume_point.load(executor, self._planner, collector)
                 self.seconds = seconds_before = resume_point.seconds
                 yield from resume_point.history
-            plans = stack.enter_context(closing(self._plan_batches(executor)))
-            for plan, results in self._run_plans(plans, executor):
+            self._plans = self._plan_batches(executor, collector.n_done)
+            stack.callback(self._close_plans)
+            for plan, results in self._run_plans(executor):
                 yield self._collect(plan, results, callbacks)
                 elapsed = time.perf_counter() - began
                 self.seconds = seconds_before + elapsed
                 self.ended_by = self.ended_by or self._find_reason_to_stop(should_stop, elapsed)
-            if self.ended_by and self._source.live is None and next(plans, None) is None:
+            if self.ended_by and self._source.live is None and next(self._plans, None) is None:
                 self.ended_by = ""  # those were the last rows
             final_plan = self._planner.final_plan(collector.n_done)
             if final_plan is not None and (not final_plan.is_idle or self._run_spec.keeps_blocks):
@@ -124,45 +135,65 @@ class Run:
             return [stack.enter_context(recorder.open(*context)) for recorder in recorders]
         return [stack.enter_context(checkpoints.open_recorders(recorders, context, resume_point))]
 
-    def _plan_batches(self, executor: Executor) -> Generator[BatchPlan]:
-        options, start = self._options, self.collector.n_done
+    def _plan_batches(self, executor: Executor, start: int) -> Generator[BatchPlan]:
+        options = self._options
         size = options.batch_size
         if options.checkpoints is not None:
             size = min(size, options.checkpoints.max_batch_rows)
         for batch, arrivals in self._source.batches(size, options.n_rows, start, ahead=executor.reads_ahead):
             yield self._planner.plan(batch, arrivals)
 
-    def _run_plans(
-        self, plans: Iterator[BatchPlan], executor: Executor
-    ) -> Iterator[tuple[BatchPlan, list[BatchResult]]]:
+    def _run_plans(self, executor: Executor) -> Iterator[tuple[BatchPlan, list[BatchResult]]]:
         """Run plans until the run is to end, as many at a time as the executor takes.
 
         A run with checkpoints continues up to its next checkpoint.
         """
-        pending: deque[tuple[BatchPlan, float]] = deque()
+        pending: deque[_Pending] = deque()
         n_before, finished = self.collector.n_done, 0.0
-        may_end = with_no_checkpoint = self._options.checkpoints is None
-        while True:
-            while len(pending) < executor.depth and not (may_end and self.ended_by):
-                plan = next(plans, None)
-                if plan is None:
-                    break
-                pending.append((plan, time.perf_counter()))
-                if plan.is_idle:  # no checkpoint will come
-                    may_end = True
-                    break
-                may_end = plan.saves or with_no_checkpoint
-                executor.submit(plan)
-            if not pending:
-                return
-            plan, submitted = pending.popleft()
+        while self._submit_plans(pending, executor):
+            first = pending.popleft()
+            plan = first.plan
             if plan.is_idle:
                 yield plan, []
                 continue
-            yield plan, executor.collect()
-            started, finished = max(submitted, finished), time.perf_counter()
-            self._source.adapt_slice_rows(plan.n_done - n_before, finished - started)
+            results, was_ending = executor.collect(), bool(self.ended_by)
+            yield plan, results
+            started, finished = max(first.submitted, finished), time.perf_counter()
+            known = [result.seconds for result in results if result.seconds is not None]
+            self._source.adapt_slice_rows(plan.n_done - n_before, max(known, default=finished - started))
             n_before = plan.n_done
+            if self.ended_by and not was_ending and n_before:
+                self._withdraw_plans(first, pending, executor)
+
+    def _close_plans(self) -> None:
+        self._plans.close()  # which may have been replaced
+
+    def _submit_plans(self, pending: deque[_Pending], executor: Executor) -> bool:
+        """Submit plans until the executor has enough or the run is to end; return whether any is pending."""
+        while len(pending) < executor.depth and not (self._may_end and self.ended_by):
+            plan = next(self._plans, None)
+            if plan is None:
+                break
+            pending.append(_Pending(plan, time.perf_counter(), self._planner.mark() if executor.can_withdraw else None))
+            if plan.is_idle:  # no checkpoint will come
+                self._may_end = True
+                break
+            self._may_end = plan.saves or self._options.checkpoints is None
+            executor.submit(plan)
+        return bool(pending)
+
+    def _withdraw_plans(self, collected: _Pending, pending: deque[_Pending], executor: Executor) -> None:
+        """Withdraw the plans that nobody has begun, and go back to the last that is left, or was collected."""
+        n_withdrawn = executor.withdraw()
+        if not n_withdrawn:
+            return
+        for _ in range(n_withdrawn):
+            pending.pop()
+        last = pending[-1] if pending else collected
+        self._may_end = last.plan.saves or self._options.checkpoints is None
+        self._planner.go_back(cast("PlannerMark", last.mark), last.plan.n_done)
+        self._plans.close()
+        self._plans = self._plan_batches(executor, last.plan.n_done)
 
     def _find_reason_to_stop(self, should_stop: Callable[[], bool], elapsed: float) -> str:
         if should_stop():

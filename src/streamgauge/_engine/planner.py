@@ -17,7 +17,7 @@ from streamgauge.records import Arrivals, Batch
 from streamgauge.streams.composed import Composed
 from streamgauge.streams.generators import native
 
-__all__ = ["LabelCounter", "Planner", "RowSourceSpec", "confusion_stride"]
+__all__ = ["LabelCounter", "Planner", "PlannerMark", "RowSourceSpec", "confusion_stride"]
 
 MAX_CONFUSION_CLASSES = 20
 """Confusion matrices are kept for at most this number of classes."""
@@ -28,6 +28,9 @@ FIRST_CONFUSIONS = 128
 
 _Totals = tuple[int, LabelTotals, NDArray[np.int64], float | None]
 """Rows, what happened to their labels, their classes, and the time of the last."""
+
+PlannerMark = tuple[_Totals, dict[str, bytes]]
+"""The totals before the last planned batch, and the state after it."""
 
 
 class Planner:
@@ -145,6 +148,16 @@ class Planner:
             states["time"] = np.array(self._time, dtype="<f8").tobytes()
         live = self._source.live
         return states if live is None else {**states, "stream": live.state()}
+
+    def mark(self) -> PlannerMark:
+        """Return the state after the last planned batch, for `go_back`."""
+        return self._before, self._save()
+
+    def go_back(self, mark: PlannerMark, n_done: int) -> None:
+        """Forget the batches that were planned after a mark, at which `n_done` rows were planned."""
+        self._before, states = mark
+        self.load(states)
+        self._states = {row: kept for row, kept in self._states.items() if row <= n_done}
 
     def take_states(self, n_rows: int) -> dict[str, bytes]:
         """Return, once, what plans after a row need: the waiting rows, and the state of a live stream."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from streamgauge._engine.batch_plan import BatchPlan, BatchResult, Executor, RunSpec, SavedStates
 from streamgauge.backends.processes import Processes, is_picklable
@@ -73,6 +74,8 @@ class Auto:
 class _JointExecutor:
     """Executors of several kinds as one."""
 
+    can_withdraw: ClassVar[bool] = False
+
     def __init__(self, executors: Sequence[Executor]) -> None:
         self._executors = executors
         self.depth = max(executor.depth for executor in executors)
@@ -85,6 +88,9 @@ class _JointExecutor:
     def collect(self) -> list[BatchResult]:
         # Threads start to work only here, while the processes are at work already.
         return [result for executor in reversed(self._executors) for result in executor.collect()]
+
+    def withdraw(self) -> int:
+        return 0
 
     def load(self, saved: SavedStates, *, trusted: bool) -> None:
         for executor in self._executors:

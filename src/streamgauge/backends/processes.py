@@ -263,6 +263,7 @@ class _ProcessExecutor:
 
     depth: ClassVar[int] = 2
     reads_ahead: ClassVar[bool] = True
+    can_withdraw: ClassVar[bool] = False
 
     def __init__(self, workers: Sequence[_Worker], slots: Sequence[_Slot]) -> None:
         self._workers, self._slots = workers, slots
@@ -277,6 +278,9 @@ class _ProcessExecutor:
             worker.send(message)
         self._pending.append(plan)
         self._n_submitted += 1
+
+    def withdraw(self) -> int:
+        return 0
 
     def load(self, saved: SavedStates, *, trusted: bool) -> None:
         for worker in self._workers:

@@ -7,12 +7,13 @@ When an actor dies, with its node or alone, another one loads its last state els
 import os
 import pickle
 import sys
+import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast
 
@@ -36,7 +37,19 @@ from streamgauge.errors import StreamgaugeError, require_at_least, require_betwe
 __all__ = ["Ray"]
 
 MAX_PLANS = 32
-"""The most plans kept for actors that must be replaced; then states are fetched."""
+"""The most plans with rows kept for actors that must be replaced; then states are fetched."""
+
+DEPTH = 3
+"""How many plans may be pending if rows are sent, and at least otherwise."""
+
+MAX_DEPTH, MAX_BYTES = 64, 256 << 20
+"""How many plans may be pending if actors make the rows, and how many bytes of rows and of what recorders need."""
+
+CALLS = 4
+"""The window is divided into this number of calls of an actor, so that it always has the next one."""
+
+CONTROL = "control"
+"""The concurrency group of calls of an actor that are answered while it runs plans."""
 
 MAX_DEATHS = 3
 """An actor that dies more often in a row, without a reply in between, is not replaced."""
@@ -49,8 +62,10 @@ START_SECONDS = 120.0
 class Ray:
     """Run cells on a Ray cluster: one actor per core, each with a group of cells.
 
-    Each batch is put into the object store once, and at most three are pending at a time. Nodes may die: their cells
-    continue elsewhere from states that are fetched regularly, and the results stay the same to the last bit.
+    If rows are sent, each batch is put into the object store once, and at most three are pending at a time. If actors
+    make the rows, they run ahead of the results: no actor waits for another one as long as it is less than `window`
+    ahead. Nodes may die: their cells continue elsewhere from states that are fetched regularly, and the results stay
+    the same to the last bit.
 
     Parameters
     ----------
@@ -64,25 +79,29 @@ class Ray:
     rows
         "sent": every batch is put into the object store; "made": every actor computes or reads the rows itself, so all
         nodes must see the same stream, such as a file on a shared disk. None for "made" if the stream is computed.
+    window
+        The seconds of work by which actors that make the rows may be ahead of the results. Those do not depend on it.
     options
         Options of the actors, as for ``ray.remote``, such as ``{"resources": {"highmem": 1}}``.
 
     Examples
     --------
     >>> Ray("10.0.0.1:6379", n=64)
-    Ray(address='10.0.0.1:6379', n=64, save_every=20.0, rows=None, options={})
+    Ray(address='10.0.0.1:6379', n=64, save_every=20.0, rows=None, window=12.0, options={})
     """
 
     address: str | None = None
     n: int | None = None
     save_every: float = 20.0
     rows: Literal["sent", "made"] | None = None
+    window: float = 12.0
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.n is not None:
             require_at_least("actors", self.n, 1)
         require_between("save_every", self.save_every, 0.0, float("inf"))
+        require_between("window", self.window, 0.0, float("inf"))
 
     @contextmanager
     def open(self, run_spec: RunSpec) -> Iterator[Executor]:
@@ -96,7 +115,8 @@ class Ray:
             actors = [_Actor(ray, spec, self.options) for spec in specs]
             try:
                 _wait_until_ready(ray, actors)
-                yield _ClusterExecutor(ray, actors, self.save_every, made=made)
+                n_copies = 1 + run_spec.n_cells * run_spec.with_cell_batches
+                yield _ClusterExecutor(ray, actors, self.save_every, _Window(self.window, n_copies) if made else None)
             finally:
                 for actor in actors:
                     actor.end()
@@ -127,28 +147,77 @@ def _connect(ray: Any, address: str | None) -> Iterator[None]:  # noqa: ANN401
 
 
 class _RemoteGroup:
-    """A group of cells on the cluster."""
+    """A group of cells on the cluster.
+
+    Its plans are numbered. `halt` and `resume` are called while plans run, to withdraw those that have not begun.
+    """
 
     def __init__(self, description: bytes, folders: list[str]) -> None:
         sys.path += [folder for folder in folders if folder not in sys.path and Path(folder).exists()]
         run_spec: RunSpec = pickle.loads(description)
         self._group = CellGroup(run_spec)
         self._maker = None if run_spec.rows is None else run_spec.rows.open()
-        self._n_done = 0
+        self._n_done = self._n_begun = 0
+        self._error: Exception | None = None
+        self._turn = threading.Condition()
+        self._halted = False
+        self._term, self._end = 0, 0  # calls of an earlier term run no plan from this one on
 
     def ready(self) -> None:
         """Return when the cells are built."""
 
-    def run(self, number: int, message: "tuple[bytes, list[Any]] | RowRange") -> bytes:
+    def run(self, term: int, number: int, message: "_Message") -> list[bytes]:
+        """Run plans, from this number on; return their results up to a plan that fails or was withdrawn."""
+        results: list[bytes] = []
+        works = message if isinstance(message, list) else [message]
+        try:
+            while len(results) < len(works) and self._begin(term, number + len(results)):
+                results.append(self._run_next(number + len(results), works[len(results)]))
+        except Exception as error:
+            self._error = error
+            if not results:
+                raise
+        return results
+
+    def _begin(self, term: int, number: int) -> bool:
+        """Wait while plans are withdrawn; return whether this one is to run."""
+        with self._turn:
+            self._turn.wait_for(lambda: not self._halted)
+            if term < self._term and number >= self._end:
+                return False
+            self._n_begun = number + 1
+            return True
+
+    def _run_next(self, number: int, work: "_Work") -> bytes:
         """Run a plan; its number must be the next one for the state of the cells."""
+        if self._error is not None:
+            raise self._error
         if number != self._n_done:
             msg = f"plan {number} was sent to an actor that has run {self._n_done}"
             raise RuntimeError(msg)
-        self._n_done = -1  # until it ends
-        plan = cast("PlanMaker", self._maker).plan(message) if isinstance(message, RowRange) else unpack_plan(*message)
-        packed = pack_result(self._group.run(plan), plan)
+        if not isinstance(work, RowRange):
+            plan = unpack_plan(*work)
+            result = self._group.run(plan)
+        else:
+            started = time.perf_counter()
+            plan = cast("PlanMaker", self._maker).plan(work)
+            result = self._group.run(plan)
+            result = replace(result, seconds=time.perf_counter() - started)
+        packed = pack_result(result, plan)
         self._n_done = number + 1
         return packed
+
+    def halt(self) -> int:
+        """Begin no further plan; return how many were begun."""
+        with self._turn:
+            self._halted = True
+            return self._n_begun
+
+    def resume(self, term: int, end: int) -> None:
+        """Begin plans again; those of earlier terms only up to a number."""
+        with self._turn:
+            self._term, self._end, self._halted = term, end, False
+            self._turn.notify_all()
 
     def save(self) -> tuple[SavedStates, bytes | None]:
         return self._group.save(), None if self._maker is None else self._maker.save()
@@ -159,15 +228,33 @@ class _RemoteGroup:
         self._group.load(saved, trusted=trusted)
         if self._maker is not None and maker_state is not None:
             self._maker.load(maker_state)
-        self._n_done = n_done
+        self._n_done = self._n_begun = n_done
+
+
+_Work = RowRange | tuple[bytes, list[Any]]
+"""A plan without its rows, or with them: its description and its columns."""
+
+_Message = list[RowRange] | tuple[bytes, list[Any]]
+"""The plans of a call."""
 
 
 @dataclass
-class _Pending:
-    """A submitted plan: its message, and the future of its result."""
+class _Call:
+    """A call of an actor: the number of its first plan, how many it has, the message, and the future of the results."""
 
+    first: int
+    n: int
     message: Any
-    result: Any
+    results: Any
+
+    @property
+    def end(self) -> int:
+        return self.first + self.n
+
+    def cut(self, end: int) -> None:
+        """Leave out its plans from a number on."""
+        if end < self.end:
+            self.n, self.message = end - self.first, self.message[: end - self.first]
 
 
 class _Actor:
@@ -177,9 +264,10 @@ class _Actor:
         self._ray, self._run_spec, self._options = ray, run_spec, options
         self._description = ray.put(pickle_spec(run_spec))
         self._saved: tuple[int, Any, bool] | None = None  # the number of plans, the state, whether it is trusted
-        self._n_submitted = 0
-        self._since: deque[Any] = deque()  # the messages of plans that ended since that state was saved
-        self._pending: deque[_Pending] = deque()
+        self._n_submitted = self._term = 0
+        self._since: deque[_Call] = deque()  # the calls that ended since that state was saved
+        self._pending: deque[_Call] = deque()
+        self._received: deque[bytes] = deque()  # results that were not collected
         self._saving: tuple[Any, int] | None = None
         self._n_deaths = 0
         self._handle = self._place(1)
@@ -187,7 +275,8 @@ class _Actor:
     def _place(self, n_cores: float) -> Any:  # noqa: ANN401
         """Place an actor on a node; a replacement reserves no core, since there may be none left."""
         options = {"num_cpus": n_cores, "scheduling_strategy": "SPREAD", **self._options}
-        return self._ray.remote(_RemoteGroup).options(**options).remote(self._description, sys.path)
+        remote = self._ray.remote(concurrency_groups={CONTROL: 1})(_RemoteGroup)
+        return remote.options(**options).remote(self._description, sys.path)
 
     def wait_until_ready(self, seconds: float) -> None:
         self._wait_for(self._handle.ready.remote(), seconds)
@@ -213,31 +302,47 @@ class _Actor:
     def learners(self) -> str:
         return ", ".join(dict.fromkeys(name for name, _ in self._run_spec.cells))
 
-    def submit(self, message: Any) -> None:  # noqa: ANN401
-        self._pending.append(_Pending(message, self._handle.run.remote(self._n_submitted, message)))
-        self._n_submitted += 1
+    def submit(self, message: Any, n: int) -> None:  # noqa: ANN401
+        """Submit the message of n plans."""
+        first = self._n_submitted
+        self._pending.append(_Call(first, n, message, self._run(first, message)))
+        self._n_submitted += n
+
+    def _run(self, first: int, message: Any) -> Any:  # noqa: ANN401
+        return self._handle.run.remote(self._term, first, message)
 
     def load(self, saved: Any, *, trusted: bool) -> None:  # noqa: ANN401
         self._saved = (0, saved, trusted)
         self._wait_for(self._handle.load.remote(*self._saved))
 
     def collect(self, plan: BatchPlan) -> BatchResult:
-        packed = self._get_result()
-        self._since.append(self._pending.popleft().message)
-        self._n_deaths = 0
-        return unpack_result(packed, plan)
+        if not self._received:
+            self._receive()
+        return unpack_result(self._received.popleft(), plan)
 
-    def _get_result(self) -> bytes:
-        """Wait for the oldest pending plan; replace the actor if it dies."""
+    def _receive(self) -> None:
+        """Wait for the results of the oldest pending call."""
+        results = self._get_results()
+        call = self._pending.popleft()
+        if len(results) < call.n:  # the next plan failed: if it is called for alone, its error is raised
+            message, first = call.message[len(results) :], call.first + len(results)
+            self._pending.appendleft(_Call(first, len(message), message, self._run(first, message)))
+            call.cut(first)
+        self._received += results
+        self._since.append(call)
+        self._n_deaths = 0
+
+    def _get_results(self) -> list[bytes]:
+        """Wait for the oldest pending call; replace the actor if it dies."""
         while True:
             try:
-                packed: bytes = self._ray.get(self._pending[0].result)
+                results: list[bytes] = self._ray.get(self._pending[0].results)
             except self._ray.exceptions.RayTaskError as error:
                 raise _unwrap(error) from None
             except self._ray.exceptions.RayError as error:
                 self._replace(error)
             else:
-                return packed
+                return results
 
     def _replace(self, error: Exception) -> None:
         """Start another actor from the last saved state, and submit all later plans to it."""
@@ -251,24 +356,44 @@ class _Actor:
         self._handle = self._place(0)
         if self._saved is not None:
             self._handle.load.remote(*self._saved)
-        messages = [*self._since, *(pending.message for pending in self._pending)]
-        first = self._n_submitted - len(messages)
-        results = [self._handle.run.remote(number, message) for number, message in enumerate(messages, first)]
-        for pending, result in zip(self._pending, results[len(self._since) :], strict=True):
-            pending.result = result
+        for call in (*self._since, *self._pending):
+            call.results = self._run(call.first, call.message)
+
+    def halt(self) -> Any:  # noqa: ANN401
+        """Let no further plan begin; return the future of the number of plans that were begun."""
+        return self._handle.halt.options(concurrency_group=CONTROL).remote()
+
+    def count_begun(self, halted: Any) -> int:  # noqa: ANN401
+        """Return how many plans were begun when the actor was halted, or have results if it has died since."""
+        n_begun: int = self._pending[0].first if self._pending else self._n_submitted
+        with suppress(self._ray.exceptions.RayError):
+            n_begun = max(n_begun, self._ray.get(halted))
+        return n_begun
+
+    def withdraw(self, end: int) -> None:
+        """Withdraw the plans from a number on, and let the others begin."""
+        self._term += 1
+        self._handle.resume.options(concurrency_group=CONTROL).remote(self._term, end)
+        self._n_submitted = min(self._n_submitted, end)
+        while self._pending and self._pending[-1].first >= end:
+            self._pending.pop()
+        if self._pending:
+            self._pending[-1].cut(end)
+        if self._saving is not None:
+            self._saving = self._saving[0], min(self._saving[1], end)
 
     def save(self) -> None:
         """Request the state after all submitted plans."""
         if self._saving is None:
-            self._saving = (self._handle.save.remote(), len(self._since) + len(self._pending))
+            self._saving = (self._handle.save.remote(), self._n_submitted)
 
     def fetch(self, *, wait: bool = False) -> None:
         """Fetch the requested state, if it is available."""
         if self._saving is None:
             return
-        state, n_plans = self._saving
-        is_available = len(self._since) >= n_plans and (wait or self._ray.wait([state], timeout=0)[0])
-        if not is_available:
+        state, n_done = self._saving
+        is_due = not self._pending or self._pending[0].first >= n_done
+        if not (is_due and (wait or self._ray.wait([state], timeout=0)[0])):
             return
         self._saving = None
         try:
@@ -277,9 +402,8 @@ class _Actor:
             raise _unwrap(error) from None
         except self._ray.exceptions.RayError:
             return  # the actor has died, which the next result shows
-        n_done = self._n_submitted - len(self._pending) - len(self._since) + n_plans
         self._saved = (n_done, self._ray.put(saved), True)
-        for _ in range(n_plans):
+        while self._since and self._since[0].first < n_done:
             self._since.popleft()
 
     def end(self) -> None:
@@ -320,46 +444,128 @@ def _require_startable(ray: Any, error: Exception) -> None:  # noqa: ANN401
         raise StreamgaugeError(msg) from error
 
 
-class _ClusterExecutor:
-    """Runs plans in a group of cells in each of several actors."""
+@dataclass
+class _Window:
+    """How far actors that make the rows may be ahead of the results.
 
-    depth: ClassVar[int] = 3
+    Parameters
+    ----------
+    seconds
+        The seconds of work.
+    n_copies
+        How many times a pending plan keeps about the bytes of its rows.
+    """
+
+    seconds: float
+    n_copies: int
+    row_seconds: float | None = None
+    """The seconds that an actor takes for a row, on average; None before the first result."""
+
+    def has_room(self, plans: Sequence[BatchPlan], share: float = 1.0) -> bool:
+        """Return whether some plans take less than a share of the window."""
+        if self.row_seconds is None:
+            return False
+        batches = [plan.batch for plan in plans if plan.batch is not None]
+        n_bytes = sum(batch.x.nbytes for batch in batches) * self.n_copies
+        n_rows = sum(map(len, batches))
+        return (
+            len(plans) < share * MAX_DEPTH
+            and n_bytes < share * MAX_BYTES
+            and n_rows * self.row_seconds < share * self.seconds
+        )
+
+    def measure(self, plan: BatchPlan, results: Sequence[BatchResult]) -> None:
+        """Measure the speed of the actors."""
+        seconds = [result.seconds for result in results if result.seconds is not None]
+        if seconds and plan.batch is not None:
+            self.row_seconds = sum(seconds) / len(seconds) / len(plan.batch)
+
+
+class _ClusterExecutor:
+    """Runs plans in a group of cells in each of several actors.
+
+    With a `window` actors make the rows: a call of an actor has several plans, and an actor has several calls pending,
+    so that it waits for no other one until it is a window ahead.
+    """
+
     reads_ahead: ClassVar[bool] = True
 
-    def __init__(self, ray: Any, actors: list[_Actor], save_every: float, *, made: bool) -> None:  # noqa: ANN401
-        self._ray, self._actors, self._save_every, self._made = ray, actors, save_every, made
+    def __init__(self, ray: Any, actors: list[_Actor], save_every: float, window: _Window | None) -> None:  # noqa: ANN401
+        self._ray, self._actors, self._save_every, self._window = ray, actors, save_every, window
         self._pending: deque[BatchPlan] = deque()
-        self._n_submitted, self._saved_at = 0, time.monotonic()
+        self._unsent: list[BatchPlan] = []  # the last of the pending plans
+        self._n_collected = 0
+        self._n_kept, self._saved_at = 0, time.monotonic()
+
+    @property
+    def depth(self) -> int:
+        window, n = self._window, len(self._pending)
+        if window is None or n < DEPTH:
+            return DEPTH
+        return n + 1 if window.has_room(self._pending) else n
+
+    @property
+    def can_withdraw(self) -> bool:
+        return self._window is not None
 
     def submit(self, plan: BatchPlan) -> None:
-        message = self._make_message(plan)
-        for actor in self._actors:
-            actor.submit(message)
         self._pending.append(plan)
-        self._n_submitted += 1
-        if self._n_submitted >= MAX_PLANS or time.monotonic() - self._saved_at >= self._save_every:
-            self._n_submitted, self._saved_at = 0, time.monotonic()
+        if self._window is None or plan.row_range is None:
+            self._send_unsent()
+            self._n_kept += 1
+            self._send(self._put(plan), 1)
+            return
+        self._unsent.append(plan)
+        if not self._window.has_room(self._unsent, 1 / CALLS):
+            self._send_unsent()
+
+    def _put(self, plan: BatchPlan) -> Any:  # noqa: ANN401
+        """Put a plan with its rows into the object store."""
+        description, columns = pack_plan(plan)
+        return self._ray.put((description, [np.frombuffer(column, dtype=np.uint8) for column in columns]))
+
+    def _send_unsent(self) -> None:
+        """Send plans whose rows the actors make in one call."""
+        if self._unsent:
+            message = [plan.row_range for plan in self._unsent]
+            self._unsent = []
+            self._send(message, len(message))
+
+    def _send(self, message: Any, n: int) -> None:  # noqa: ANN401
+        """Send the message of n plans to all actors, and request their states if it is time."""
+        for actor in self._actors:
+            actor.submit(message, n)
+        if self._n_kept >= MAX_PLANS or time.monotonic() - self._saved_at >= self._save_every:
+            self._n_kept, self._saved_at = 0, time.monotonic()
             for actor in self._actors:
                 actor.fetch(wait=True)
                 actor.save()
 
-    def _make_message(self, plan: BatchPlan) -> Any:  # noqa: ANN401
-        """Return a plan without its rows if actors make them, else with its rows in the object store."""
-        row_range = plan.row_range
-        if self._made and row_range is not None:
-            return row_range
-        description, columns = pack_plan(plan)
-        return self._ray.put((description, [np.frombuffer(column, dtype=np.uint8) for column in columns]))
-
     def collect(self) -> list[BatchResult]:
+        if len(self._unsent) == len(self._pending):
+            self._send_unsent()
         plan = self._pending.popleft()
         results = [actor.collect(plan) for actor in self._actors]
+        self._n_collected += 1
         for actor in self._actors:
             actor.fetch()
+        if self._window is not None:
+            self._window.measure(plan, results)
         return results
 
+    def withdraw(self) -> int:
+        if self._window is None:
+            return 0
+        halted = [actor.halt() for actor in self._actors]
+        end = max(actor.count_begun(n_begun) for actor, n_begun in zip(self._actors, halted, strict=True))
+        for actor in self._actors:
+            actor.withdraw(end)
+        n_left = end - self._n_collected
+        n_withdrawn = len(self._pending) - n_left
+        self._pending, self._unsent = deque(list(self._pending)[:n_left]), []
+        return n_withdrawn
+
     def load(self, saved: SavedStates, *, trusted: bool) -> None:
-        self._made = False  # only the driver knows the rows that wait for their labels
-        state = self._ray.put((saved, None))
+        state = self._ray.put((saved, saved.scheduler))
         for actor in self._actors:
             actor.load(state, trusted=trusted)

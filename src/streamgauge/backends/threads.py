@@ -75,6 +75,7 @@ class _LocalExecutor:
     """Runs plans in one group of cells in this process."""
 
     depth: ClassVar[int] = 1
+    can_withdraw: ClassVar[bool] = False
 
     def __init__(self, group: CellGroup, run_tasks: TaskRunner, *, reads_ahead: bool) -> None:
         self._group, self._run_tasks, self.reads_ahead = group, run_tasks, reads_ahead
@@ -85,6 +86,9 @@ class _LocalExecutor:
 
     def collect(self) -> list[BatchResult]:
         return [self._group.run(self._pending.popleft(), self._run_tasks)]
+
+    def withdraw(self) -> int:
+        return 0
 
     def load(self, saved: SavedStates, *, trusted: bool) -> None:
         self._group.load(saved, trusted=trusted)

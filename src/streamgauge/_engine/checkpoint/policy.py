@@ -146,7 +146,7 @@ class CheckpointPolicy:
         return ResumePoint(
             n_rows=checkpoint.n_rows,
             seconds=checkpoint.facts["seconds"],
-            saved=SavedStates(cells, folds),
+            saved=SavedStates(cells, folds, scheduler=parts["scheduler"]),
             parts=parts,
             n_recorded=checkpoint.facts["recorded"],
             history=self._history.read(checkpoint.facts["history"]),
