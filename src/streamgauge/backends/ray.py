@@ -101,7 +101,7 @@ class Ray:
         if self.n is not None:
             require_at_least("actors", self.n, 1)
         require_between("save_every", self.save_every, 0.0, float("inf"))
-        require_between("window", self.window, 0.0, float("inf"))
+        require_between("window", self.window, 0.0, float("inf"), open_low=False)
 
     @contextmanager
     def open(self, run_spec: RunSpec) -> Iterator[Executor]:
@@ -542,8 +542,8 @@ class _ClusterExecutor:
                 actor.save()
 
     def collect(self) -> list[BatchResult]:
-        if len(self._unsent) == len(self._pending):
-            self._send_unsent()
+        if len(self._unsent) == len(self._pending) or (self._window and self._window.has_room(self._pending)):
+            self._send_unsent()  # the results are needed, or no more plans will come
         plan = self._pending.popleft()
         results = [actor.collect(plan) for actor in self._actors]
         self._n_collected += 1
