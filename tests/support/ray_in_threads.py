@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
-__all__ = ["ActorDied", "RayInThreads"]
+__all__ = ["ActorDiedError", "RayInThreads"]
 
 
 class RayError(Exception):
@@ -21,7 +21,7 @@ class RayTaskError(RayError):
         self.cause, self.traceback_str = cause, str(cause)
 
 
-class ActorDied(RayError):
+class ActorDiedError(RayError):
     """The actor of a call has died."""
 
     actor_init_failed = False
@@ -36,18 +36,18 @@ class _Handle:
         self._threads = {group: ThreadPoolExecutor(1) for group in ("", "control")}
         self._actor = self._threads[""].submit(make)
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+    def __getattr__(self, name: str) -> Any:
         return _Method(self, name, "")
 
     def submit(self, name: str, group: str, arguments: tuple[Any, ...]) -> "Future[Any]":
         self.calls.append((name, arguments))
         return self._threads[group].submit(self._run, name, arguments)
 
-    def _run(self, name: str, arguments: tuple[Any, ...]) -> Any:  # noqa: ANN401
+    def _run(self, name: str, arguments: tuple[Any, ...]) -> Any:
         if not self.dead:
             self.owner.before(self, name, arguments)
         if self.dead:
-            raise ActorDied
+            raise ActorDiedError
         try:
             values = [value.result() if isinstance(value, Future) else value for value in arguments]
             return getattr(self._actor.result(), name)(*pickle.loads(pickle.dumps(values)))
@@ -64,7 +64,7 @@ class _Method:
     def options(self, *, concurrency_group: str) -> "_Method":
         return _Method(self._handle, self._name, concurrency_group)
 
-    def remote(self, *arguments: Any) -> "Future[Any]":  # noqa: ANN401
+    def remote(self, *arguments: Any) -> "Future[Any]":
         return self._handle.submit(self._name, self._group, arguments)
 
 
@@ -72,7 +72,7 @@ class RayInThreads:
     """The part of Ray that the backend uses."""
 
     exceptions = SimpleNamespace(
-        RayError=RayError, RayTaskError=RayTaskError, RayActorError=ActorDied, GetTimeoutError=TimeoutError
+        RayError=RayError, RayTaskError=RayTaskError, RayActorError=ActorDiedError, GetTimeoutError=TimeoutError
     )
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class RayInThreads:
         future.set_result(value)
         return future
 
-    def get(self, future: "Future[Any]", timeout: float | None = None) -> Any:  # noqa: ANN401
+    def get(self, future: "Future[Any]", timeout: float | None = None) -> Any:
         return future.result(timeout)
 
     def wait(self, futures: "list[Future[Any]]", timeout: float) -> "tuple[list[Future[Any]], list[Future[Any]]]":  # noqa: ARG002
@@ -97,8 +97,8 @@ class RayInThreads:
         handle.dead = True
 
     def remote(self, **_: object) -> Callable[[type], Any]:
-        def decorate(actor: type) -> Any:  # noqa: ANN401
-            def make(*arguments: Any) -> _Handle:  # noqa: ANN401
+        def decorate(actor: type) -> Any:
+            def make(*arguments: Any) -> _Handle:
                 values = [value.result() if isinstance(value, Future) else value for value in arguments]
                 self.actors.append(_Handle(self, lambda: actor(*values)))
                 return self.actors[-1]

@@ -80,7 +80,7 @@ def _to_bits(column: NDArray[Any] | None) -> Any:  # noqa: ANN401
 
 
 def _from_bits(column: NDArray[Any] | None, n: int) -> NDArray[np.bool_] | None:
-    return None if column is None else np.unpackbits(column, axis=1, count=n).astype(np.bool_)
+    return None if column is None else np.unpackbits(column, axis=1, count=n).view(np.bool_)
 
 
 def _list_batches(plan: BatchPlan) -> list[Batch]:

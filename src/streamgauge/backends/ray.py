@@ -48,6 +48,9 @@ MAX_DEPTH, MAX_BYTES = 64, 256 << 20
 CALLS = 4
 """The window is divided into this number of calls of an actor, so that it always has the next one."""
 
+MAX_FETCHING = 0.05
+"""The share of the driver's time that fetching states may take if actors make the rows; then they come less often."""
+
 CONTROL = "control"
 """The concurrency group of calls of an actor that are answered while it runs plans."""
 
@@ -495,7 +498,8 @@ class _ClusterExecutor:
         self._pending: deque[BatchPlan] = deque()
         self._unsent: list[BatchPlan] = []  # the last of the pending plans
         self._n_collected = 0
-        self._n_kept, self._saved_at = 0, time.monotonic()
+        self._n_kept, self._n_requested, self._fetching = 0, 0, 0.0
+        self._opened_at = self._saved_at = time.monotonic()
 
     @property
     def depth(self) -> int:
@@ -535,7 +539,8 @@ class _ClusterExecutor:
         """Send the message of n plans to all actors, and request their states if it is time."""
         for actor in self._actors:
             actor.submit(message, n)
-        if self._n_kept >= MAX_PLANS or time.monotonic() - self._saved_at >= self._save_every:
+        is_time = time.monotonic() - self._saved_at >= self._save_every
+        if self._window is None and (is_time or self._n_kept >= MAX_PLANS):
             self._n_kept, self._saved_at = 0, time.monotonic()
             for actor in self._actors:
                 actor.fetch(wait=True)
@@ -547,11 +552,26 @@ class _ClusterExecutor:
         plan = self._pending.popleft()
         results = [actor.collect(plan) for actor in self._actors]
         self._n_collected += 1
+        started = time.monotonic()
         for actor in self._actors:
             actor.fetch()
         if self._window is not None:
+            self._fetching += time.monotonic() - started
             self._window.measure(plan, results)
+            self._request_states()
         return results
+
+    def _request_states(self) -> None:
+        """Request the states of the actors whose turn it is, spread evenly over the seconds between two of one."""
+        now = time.monotonic()
+        if self._fetching > MAX_FETCHING * (now - self._opened_at):
+            return
+        n = len(self._actors)
+        due = min(int(n * (now - self._saved_at) / self._save_every), n)
+        for index in range(self._n_requested, self._n_requested + due):
+            self._actors[index % n].save()
+        if due:
+            self._n_requested, self._saved_at = (self._n_requested + due) % n, now
 
     def withdraw(self) -> int:
         if self._window is None:
