@@ -108,6 +108,16 @@ class BatchPlan:
             confusion_readings=self.confusion_readings,
         )
 
+    def without_rows(self) -> "BatchPlan":
+        """Return what collecting its results needs, if no recorder needs the rows."""
+        if self.batch is None or self.schedule is None:
+            return self
+        slim = [
+            Batch(batch.start, np.empty((len(batch), 0)), np.broadcast_to(np.int32(0), len(batch)))
+            for batch in (self.batch, self.schedule.batch)
+        ]
+        return replace(self, batch=slim[0], schedule=Schedule(slim[1], moves=self.schedule.moves))
+
 
 @dataclass(frozen=True)
 class RowRange:
@@ -400,8 +410,8 @@ class Executor(Protocol):
         ...
 
     @property
-    def can_withdraw(self) -> bool:
-        """Whether so many plans may be pending that `withdraw` is worth while."""
+    def makes_rows(self) -> bool:
+        """Whether the groups make the rows of the stream themselves: then plans need none, and can be withdrawn."""
         ...
 
     @property

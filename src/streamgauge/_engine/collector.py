@@ -147,6 +147,7 @@ class Collector:
         self.label_sums: NDArray[np.float64] | None = None
         """The sums of `LabelSums` at the last reading, float64 [learners, folds, losses, numbers]; None without any."""
         self._clock = "process"
+        self._correct = np.empty(0, dtype=np.bool_)  # used again, since new memory of this size is slow
         self.n_done = 0
 
     def add(self, plan: BatchPlan, results: Sequence[BatchResult]) -> Progress:
@@ -218,7 +219,9 @@ class Collector:
     def _count_pairs(self, plan: BatchPlan, results: Sequence[BatchResult]) -> None:
         columns = [result.correct for result in results if result.correct is not None]
         n = columns[0].shape[1]
-        correct = np.empty((self._n_cells, n), dtype=np.bool_)
+        if len(self._correct) < self._n_cells * n:
+            self._correct = np.empty(self._n_cells * n, dtype=np.bool_)
+        correct = self._correct[: self._n_cells * n].reshape(self._n_cells, n)
         predicted_from = np.zeros(self._n_cells, dtype=np.int64)
         scored = None
         for result, column in zip(results, columns, strict=True):

@@ -174,7 +174,10 @@ class Run:
             plan = next(self._plans, None)
             if plan is None:
                 break
-            pending.append(_Pending(plan, time.perf_counter(), self._planner.mark() if executor.can_withdraw else None))
+            mark = self._planner.mark() if executor.makes_rows else None
+            if executor.makes_rows and plan.row_range is not None and not self._run_spec.with_cell_batches:
+                plan = plan.without_rows()
+            pending.append(_Pending(plan, time.perf_counter(), mark))
             if plan.is_idle:  # no checkpoint will come
                 self._may_end = True
                 break

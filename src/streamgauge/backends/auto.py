@@ -74,7 +74,7 @@ class Auto:
 class _JointExecutor:
     """Executors of several kinds as one."""
 
-    can_withdraw: ClassVar[bool] = False
+    makes_rows: ClassVar[bool] = False
 
     def __init__(self, executors: Sequence[Executor]) -> None:
         self._executors = executors

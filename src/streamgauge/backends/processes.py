@@ -263,7 +263,7 @@ class _ProcessExecutor:
 
     depth: ClassVar[int] = 2
     reads_ahead: ClassVar[bool] = True
-    can_withdraw: ClassVar[bool] = False
+    makes_rows: ClassVar[bool] = False
 
     def __init__(self, workers: Sequence[_Worker], slots: Sequence[_Slot]) -> None:
         self._workers, self._slots = workers, slots

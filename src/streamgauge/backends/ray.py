@@ -43,10 +43,14 @@ DEPTH = 3
 """How many plans may be pending if rows are sent, and at least otherwise."""
 
 MAX_DEPTH, MAX_BYTES = 64, 256 << 20
-"""How many plans may be pending if actors make the rows, and how many bytes of rows and of what recorders need."""
+"""How many plans may be pending if actors make the rows, and about how many bytes they may take."""
 
-CALLS = 4
-"""The window is divided into this number of calls of an actor, so that it always has the next one."""
+BYTES_OF_OPERATION = 64
+"""What a plan takes for each of its operations, if they are not those of the rows in their order."""
+
+CALLS, CALL_SECONDS = 4, 2.0
+"""A call of an actor has at most a fourth of what may be pending, so that it always has the next one, and takes at most
+about this number of seconds, so that results come often."""
 
 MAX_FETCHING = 0.05
 """The share of the driver's time that fetching states may take if actors make the rows; then they come less often."""
@@ -90,14 +94,14 @@ class Ray:
     Examples
     --------
     >>> Ray("10.0.0.1:6379", n=64)
-    Ray(address='10.0.0.1:6379', n=64, save_every=20.0, rows=None, window=12.0, options={})
+    Ray(address='10.0.0.1:6379', n=64, save_every=20.0, rows=None, window=30.0, options={})
     """
 
     address: str | None = None
     n: int | None = None
     save_every: float = 20.0
     rows: Literal["sent", "made"] | None = None
-    window: float = 12.0
+    window: float = 30.0
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -464,24 +468,29 @@ class _Window:
     row_seconds: float | None = None
     """The seconds that an actor takes for a row, on average; None before the first result."""
 
-    def has_room(self, plans: Sequence[BatchPlan], share: float = 1.0) -> bool:
-        """Return whether some plans take less than a share of the window."""
+    def has_room(self, plans: Sequence[BatchPlan], calls: int = 1) -> bool:
+        """Return whether another plan may be pending beside some, or may be in their call, of several `calls`."""
         if self.row_seconds is None:
             return False
         batches = [plan.batch for plan in plans if plan.batch is not None]
-        n_bytes = sum(batch.x.nbytes for batch in batches) * self.n_copies
-        n_rows = sum(map(len, batches))
-        return (
-            len(plans) < share * MAX_DEPTH
-            and n_bytes < share * MAX_BYTES
-            and n_rows * self.row_seconds < share * self.seconds
-        )
+        n_bytes = sum(map(_count_bytes, plans)) * self.n_copies
+        seconds = self.row_seconds * sum(map(len, batches))
+        limit = self.seconds if calls == 1 else min(self.seconds / calls, CALL_SECONDS)
+        return len(plans) < MAX_DEPTH // calls and n_bytes < MAX_BYTES // calls and seconds < limit
 
     def measure(self, plan: BatchPlan, results: Sequence[BatchResult]) -> None:
         """Measure the speed of the actors."""
         seconds = [result.seconds for result in results if result.seconds is not None]
         if seconds and plan.batch is not None:
             self.row_seconds = sum(seconds) / len(seconds) / len(plan.batch)
+
+
+def _count_bytes(plan: BatchPlan) -> int:
+    """Return about how many bytes a pending plan takes."""
+    if plan.batch is None or plan.schedule is None:
+        return 0
+    n_operations = 0 if plan.schedule.moves is None else len(plan.schedule.batch)
+    return plan.batch.x.nbytes + BYTES_OF_OPERATION * n_operations
 
 
 class _ClusterExecutor:
@@ -509,7 +518,7 @@ class _ClusterExecutor:
         return n + 1 if window.has_room(self._pending) else n
 
     @property
-    def can_withdraw(self) -> bool:
+    def makes_rows(self) -> bool:
         return self._window is not None
 
     def submit(self, plan: BatchPlan) -> None:
@@ -520,7 +529,7 @@ class _ClusterExecutor:
             self._send(self._put(plan), 1)
             return
         self._unsent.append(plan)
-        if not self._window.has_room(self._unsent, 1 / CALLS):
+        if not self._window.has_room(self._unsent, CALLS):
             self._send_unsent()
 
     def _put(self, plan: BatchPlan) -> Any:  # noqa: ANN401

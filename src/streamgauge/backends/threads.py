@@ -75,7 +75,7 @@ class _LocalExecutor:
     """Runs plans in one group of cells in this process."""
 
     depth: ClassVar[int] = 1
-    can_withdraw: ClassVar[bool] = False
+    makes_rows: ClassVar[bool] = False
 
     def __init__(self, group: CellGroup, run_tasks: TaskRunner, *, reads_ahead: bool) -> None:
         self._group, self._run_tasks, self.reads_ahead = group, run_tasks, reads_ahead

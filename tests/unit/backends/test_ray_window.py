@@ -140,10 +140,9 @@ def stop_after(n_rows: int, backend: Any, **options: Any) -> tuple[sg.Results, i
 def test_a_stop_withdraws_the_plans_that_no_actor_has_begun(cluster: RayInThreads) -> None:
     stopped = threading.Event()
 
-    def hold(actor: Any, name: str, arguments: tuple[Any, ...]) -> None:
-        if name == "run" and isinstance(arguments[2], list):
-            if arguments[1] >= 10:
-                assert stopped.wait(SECONDS)
+    def hold(_: Any, name: str, arguments: tuple[Any, ...]) -> None:
+        if name == "run" and isinstance(arguments[2], list) and arguments[1] >= 10:
+            assert stopped.wait(SECONDS)
         if name == "resume":
             stopped.set()
 
