@@ -1,5 +1,6 @@
 """Records of a reproduction: the experiment and its pieces, and the finding next to the published values."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -20,6 +21,7 @@ __all__ = [
     "compare",
     "format_entry",
     "get_only",
+    "mark_best",
 ]
 
 Scale = Literal["tiny", "quick", "paper"]
@@ -128,6 +130,19 @@ def format_entry(entry: Entry) -> str:
     return f"{entry:,.4f}".rstrip("0").rstrip(".") if abs(entry) < 1000 else f"{entry:,.0f}"
 
 
+def mark_best(rates: Sequence[float | None], aim: float) -> list[str]:
+    """Format rates with two digits, those closest to an aim in bold; a missing one is left empty.
+
+    Examples
+    --------
+    >>> mark_best([0.35, 0.351, 0.88], 0.0)
+    ['**0.35**', '**0.35**', '0.88']
+    """
+    texts = ["" if rate is None or math.isnan(rate) else f"{rate:.2f}" for rate in rates]
+    nearest = min((abs(float(text) - aim) for text in texts if text), default=None)
+    return [f"**{text}**" if text and abs(float(text) - aim) == nearest else text for text in texts]
+
+
 def compare(ours: float, published: float | None) -> tuple[float, float | None, float | None]:
     """Return our value, the published one and the difference, rounded to four digits.
 
@@ -156,10 +171,15 @@ class Claim:
     text: str
     holds: bool
 
-    @property
-    def sentence(self) -> str:
-        """The claim and whether it was seen."""
-        return f"{'seen' if self.holds else 'NOT seen'}: {self.text}"
+    def describe(self, scale: Scale) -> str:
+        """Return the claim, and whether it was seen at a scale.
+
+        Examples
+        --------
+        >>> Claim("more noise is detected more often", True).describe("quick")
+        'seen at quick scale: more noise is detected more often'
+        """
+        return f"{'seen' if self.holds else 'NOT seen'} at {scale} scale: {self.text}"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from papers.findings import Entry, Finding, Reproduction, Scale, Table
+from papers.findings import Claim, Entry, Finding, Reproduction, Scale, Table
 from streamgauge import _native
 from streamgauge._format.text import describe_platform
 from streamgauge.streams.output_files import replace_atomically
@@ -54,11 +54,11 @@ def build_page(reproduction: Reproduction, scale: Scale, finding: Finding, pictu
     >>> print(build_page(sums, "quick", Finding("1 run", (Table("All", ("a",), ((1,),)),)), None).splitlines()[0])
     # Sums
     """
-    parts = [f"# {reproduction.title}", f"{reproduction.source}. Ours: {finding.basis}."]
+    parts = [f"# {reproduction.title}", f"{reproduction.source}. Ours, at {scale} scale: {finding.basis}."]
     if picture is not None:
         parts.append(f"![{reproduction.title}]({picture.name})")
     if finding.claims:
-        parts.append("\n".join(f"- {claim.sentence}" for claim in finding.claims))
+        parts.append("\n".join(f"- {claim.describe(scale)}" for claim in finding.claims))
     for table in finding.tables:
         parts += [f"## {table.title}", table.markdown]
     if finding.notes:
@@ -68,7 +68,7 @@ def build_page(reproduction: Reproduction, scale: Scale, finding: Finding, pictu
 
 
 def write_index(folder: Path, names: Iterable[str]) -> Path:
-    """Write the index of a folder: its pages, their basis and how many of their claims were seen.
+    """Write the index of a folder: its pages, their basis, how many of their claims were seen, and which were not.
 
     Parameters
     ----------
@@ -77,17 +77,24 @@ def write_index(folder: Path, names: Iterable[str]) -> Path:
     names
         The names of all reproductions, in order; those missing in the folder are left out.
     """
-    rows = []
+    rows, unseen, scales = [], [], set()
     for name in names:
         path = folder / f"{name}.json"
         if path.is_file():
             facts = json.loads(path.read_text(encoding="utf-8"))
-            seen = [claim["holds"] for claim in facts["claims"]]
-            rows.append((f"[{name}]({name}.md)", facts["title"], f"{sum(seen)} of {len(seen)}", facts["basis"]))
-    table = Table("all", ("name", "title", "claims seen", "basis"), tuple(rows))
+            claims = [Claim(claim["text"], claim["holds"]) for claim in facts["claims"]]
+            n_seen = sum(claim.holds for claim in claims)
+            rows.append((f"[{name}]({name}.md)", facts["title"], f"{n_seen} of {len(claims)}", facts["basis"]))
+            unseen += [
+                f"- [{name}]({name}.md): {claim.describe(facts['scale'])}" for claim in claims if not claim.holds
+            ]
+            scales.add(facts["scale"])
+    scale = " and ".join(sorted(scales))
+    table = Table("all", ("name", "title", f"claims seen at {scale} scale", "basis"), tuple(rows))
+    parts = [f"# Reproductions at {scale} scale", table.markdown, *(["\n".join(unseen)] if unseen else [])]
     index = folder / "README.md"
     with replace_atomically(index) as temporary:
-        temporary.write_text(f"# Reproductions\n\n{table.markdown}\n", encoding="utf-8")
+        temporary.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
     return index
 
 

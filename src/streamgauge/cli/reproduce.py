@@ -139,11 +139,13 @@ def _show(reproduced: "Reproduced") -> None:
 
     console = make_console(width=160)
     finding, entry = reproduced.finding, reproduced.reproduction
-    console.print(f"\n[bold]{escape(entry.title)}[/bold] ({entry.name})\n{escape(entry.source)}; ours: {finding.basis}")
+    console.print(f"\n[bold]{escape(entry.title)}[/bold] ({entry.name})")
+    console.print(f"{escape(entry.source)}; ours, at {reproduced.scale} scale: {finding.basis}")
     for table in finding.tables:
         console.print(_build_table(table))
     for claim in finding.claims:
-        console.print(f"{'[green]seen[/green]' if claim.holds else '[red]NOT seen[/red]'}: {escape(claim.text)}")
+        colour = "green" if claim.holds else "red"
+        console.print(f"[{colour}]{escape(claim.describe(reproduced.scale))}[/{colour}]")
     for note in finding.notes:
         console.print(f"- {escape(note)}")
     if not any(path.suffix == ".png" for path in reproduced.files):
@@ -162,7 +164,7 @@ def _build_table(table: "Table") -> Any:  # noqa: ANN401
         is_numeric = all(not isinstance(row[index], str) for row in table.rows)
         rich_table.add_column(heading, justify="right" if is_numeric else "left", overflow="fold")
     for row in table.rows:
-        rich_table.add_row(*map(format_entry, row))
+        rich_table.add_row(*(format_entry(entry).replace("**", "") for entry in row))
     return rich_table
 
 

@@ -10,9 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from papers import REPRODUCTIONS, Finding, Reproduction, Table, match_names, pieces, reports, reproduce
-from papers.findings import Experiment, Piece
+from papers.bifet_2015.rejection_tables import check_times, find_mcnemar, find_wilcoxon
+from papers.bifet_2015.rejections import MODES, STREAMS
+from papers.findings import Claim, Experiment, Piece
 from papers.gama_2009.page_hinkley import EVERYTHING, FADINGS, SINCE_ALARM, find_delays
 from papers.published import read_published
+from papers.scales import build_claims, write_claims
 from streamgauge.backends import Backend, Threads
 from streamgauge.cli.main import cli
 from streamgauge.errors import StreamgaugeError
@@ -234,7 +237,7 @@ def test_the_command_prints_ours_beside_what_was_published(tmp_path: Path) -> No
     output = run("bifet-2015-table-5", "--out", str(tmp_path)).output
     assert "published" in output
     assert "-0.1667" in output
-    assert "seen: every published measure" in output
+    assert "seen at quick scale: every published measure" in output
     output = json.loads(run("bifet-2015-table-5", "--out", str(tmp_path), "--json").output)
     rows = {row["figure"]: row for row in output[0]["tables"][0]["rows"]}
     assert rows["kappa"] == {"figure": "kappa", "ours": 0.3269, "published": 0.3269, "difference": 0.0}
@@ -242,6 +245,83 @@ def test_the_command_prints_ours_beside_what_was_published(tmp_path: Path) -> No
     index = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert "[bifet-2015-table-5](bifet-2015-table-5.md)" in index
     assert "2 of 2" in index
+    assert "claims seen at quick scale" in index
+
+
+def test_a_page_and_its_index_tell_the_scale_at_which_claims_were_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find(done: Any) -> Finding:
+        claims = (Claim("sums grow; here 3", holds=True), Claim("sums shrink (here 3 of 4)", holds=False))
+        return Finding("a count", (Table("Keys", ("key",), tuple((key,) for key in done)),), claims=claims)
+
+    counted = Reproduction("counted", "No author", "Counted", Counting().experiment(), find)
+    monkeypatch.setitem(REPRODUCTIONS, "counted", counted)
+    reproduce("counted", tmp_path / "paper", scale="paper")
+    page = (tmp_path / "paper" / "counted.md").read_text(encoding="utf-8")
+    assert "No author. Ours, at paper scale: a count." in page
+    assert "- seen at paper scale: sums grow; here 3\n- NOT seen at paper scale: sums shrink (here 3 of 4)\n" in page
+    index = reports.write_index(tmp_path / "paper", ["counted"]).read_text(encoding="utf-8")
+    assert "| 1 of 2 |" in index
+    assert "- [counted](counted.md): NOT seen at paper scale: sums shrink" in index
+    assert "seen at quick" not in page + index
+    claims = write_claims(tmp_path).read_text(encoding="utf-8")
+    assert "| counted | sums grow | not run | [seen](paper/counted.md) |" in claims
+    assert "| counted | sums shrink | not run | [NOT seen](paper/counted.md) |" in claims
+
+
+DOCUMENTED = Path(__file__).parents[3] / "docs" / "reproduction"
+
+
+def test_the_documented_claims_are_those_of_the_pages_at_both_scales() -> None:
+    assert (DOCUMENTED / "claims.md").read_text(encoding="utf-8") == build_claims(DOCUMENTED)
+    for scale in ("quick", "paper"):
+        for page in (DOCUMENTED / scale).glob("*-*.md"):
+            text = page.read_text(encoding="utf-8")
+            assert f"Ours, at {scale} scale: " in text
+            told = [line for line in text.splitlines() if line.startswith(("- seen", "- NOT seen"))]
+            assert told
+            assert all(f"seen at {scale} scale: " in line for line in told)
+
+
+def test_the_best_kind_of_folds_is_bold_as_in_the_paper() -> None:
+    """Published: closest to 0 without a change, closest to 1 with noise; kinds that are equally close are all bold."""
+    wanted = {
+        "CovType": "0.86 **0.64** 0.98 0.97 **0.98** **0.98** 0.98 **0.99** **0.99**",
+        "RBF(50,0.001)": "0.26 **0.20** 0.36 0.18 **0.43** 0.39 0.20 **0.44** 0.39",
+    }
+    done: dict[str, Any] = {}
+    for index, stream in enumerate(STREAMS):
+        same = {"n_scored": [100] * 10, "only_first": [5] * 10, "only_second": [5] * 10, "two_way_p": 1.0}
+        other = {**same, "only_first": [30] * 10, "only_second": [0] * 10, "two_way_p": 0.0}
+        modes = {mode: {"0": same, "0.05": other, "0.1": other} for mode in MODES}
+        weak = {mode: {"0": other, "0.05": same, "0.1": other} for mode in MODES}
+        schemes = {"bootstrap": modes, "cross_validation": modes, "split": weak}
+        results = {name: {"accuracy": [0.5], **schemes[name]} for name in SCHEMES}
+        done[str(index)] = {"seeds": "per_fold", "run": 1, "stream": stream, "n_rows": 100, **results}
+    for find in (find_mcnemar, find_wilcoxon):
+        rows = {str(row[0]): [str(cell).split(" ")[0] for cell in row[1:]] for row in find(done).tables[0].rows}
+        for row in rows.values():
+            assert row == ["**0.00**", "**0.00**", "1.00", "**1.00**", "**1.00**", "0.00"] + ["**1.00**"] * 3
+        assert set(rows) == {*STREAMS, "mean"}
+    published = {
+        str(row[0]): [str(cell).split("(", 1)[1][:-1] for cell in row[1:]] for row in find_mcnemar(done).tables[0].rows
+    }
+    for stream, cells in wanted.items():
+        assert published[stream] == cells.split(" ")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "seen"),
+    [
+        ({"held_out": [883, 1105, 415], "training": [813, 1202, 109]}, [True, True]),  # as published
+        ({"held_out": [11.61, 10.84, 3.66], "training": [11.69, 11.1, 3.29]}, [True, False]),
+        ({"held_out": [2.0, 3.0, 1.0], "training": [2.0, 3.0, 2.5]}, [False, True]),
+        ({}, []),
+    ],
+)
+def test_the_claims_on_times_can_fail(seconds: dict[str, list[float]], seen: list[bool]) -> None:
+    assert [claim.holds for claim in check_times(seconds)] == seen
 
 
 @pytest.mark.parametrize(
