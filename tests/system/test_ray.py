@@ -140,6 +140,26 @@ def test_an_actor_that_is_killed_continues_from_its_last_state():
 
 
 @pytest.mark.usefixtures("cluster")
+def test_a_stopped_run_is_one_of_as_many_rows():
+    seen: list[Any] = []
+    evaluation = sg.Evaluation(
+        sg.RandomRBF(n_rows=100_000),
+        {"tree": sg.HoeffdingTree(), "mine": Mine()},
+        every=500,
+        batch_size=250,
+        backend=Ray(),
+    )
+    for part in evaluation.advance(lambda: seen[-1].n_rows >= 3000):
+        seen.append(part)  # noqa: PERF402  (it is asked while the run advances)
+    there = evaluation.results(seen)
+    assert 3000 <= there.n_rows < 100_000
+    here = sg.evaluate(
+        sg.RandomRBF(n_rows=there.n_rows), {"tree": sg.HoeffdingTree(), "mine": Mine()}, every=500, backend=Threads(1)
+    )
+    assert_same(here, there)
+
+
+@pytest.mark.usefixtures("cluster")
 def test_an_actor_that_is_killed_while_it_starts_is_placed_again():
     victims: list[int] = []
 
