@@ -352,7 +352,7 @@ class _Run:
         return seconds
 
     def _fetch_states(self) -> None:
-        """Let some actors save their states, and the driver fetch them, as often as it may."""
+        """Save the states of some actors and fetch them, as often as the driver may."""
         passed, self._saved_at = self._clock - self._saved_at, self._clock
         of_one = self._driver.state + self._costs.state_bytes * max(self._driver.state_byte, 1 / LINK)
         n_states = min(self._n * passed / Ray.save_every, MAX_FETCHING * passed / of_one)

@@ -186,7 +186,7 @@ class Run:
         return bool(pending)
 
     def _withdraw_plans(self, collected: _Pending, pending: deque[_Pending], executor: Executor) -> None:
-        """Withdraw the plans that nobody has begun, and go back to the last that is left, or was collected."""
+        """Withdraw the plans that no group has begun, and go back to the last that is left, or was collected."""
         n_withdrawn = executor.withdraw()
         if not n_withdrawn:
             return

@@ -367,7 +367,7 @@ class _Actor:
             call.results = self._run(call.first, call.message)
 
     def halt(self) -> Any:  # noqa: ANN401
-        """Let no further plan begin; return the future of the number of plans that were begun."""
+        """Begin no further plan; return the future of the number of plans that were begun."""
         return self._handle.halt.options(concurrency_group=CONTROL).remote()
 
     def count_begun(self, halted: Any) -> int:  # noqa: ANN401
@@ -533,7 +533,7 @@ class _ClusterExecutor:
             self._send_unsent()
 
     def _put(self, plan: BatchPlan) -> Any:  # noqa: ANN401
-        """Put a plan with its rows into the object store."""
+        """Store a plan with its rows in the object store."""
         description, columns = pack_plan(plan)
         return self._ray.put((description, [np.frombuffer(column, dtype=np.uint8) for column in columns]))
 

@@ -279,9 +279,9 @@ def test_the_documented_claims_are_those_of_the_pages_at_both_scales() -> None:
         for page in (DOCUMENTED / scale).glob("*-*.md"):
             text = page.read_text(encoding="utf-8")
             assert f"Ours, at {scale} scale: " in text
-            told = [line for line in text.splitlines() if line.startswith(("- seen", "- NOT seen"))]
-            assert told
-            assert all(f"seen at {scale} scale: " in line for line in told)
+            marked = [line for line in text.splitlines() if line.startswith(("- seen", "- NOT seen"))]
+            assert marked
+            assert all(f"seen at {scale} scale: " in line for line in marked)
 
 
 def test_the_best_kind_of_folds_is_bold_as_in_the_paper() -> None:
