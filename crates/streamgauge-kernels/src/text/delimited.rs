@@ -1,10 +1,13 @@
 //! Rows of delimited values: CSV and similar formats, and the dense and sparse rows of ARFF.
 
+use super::bytes::find_end;
 use super::fields::{Cursor, Field};
-use super::names::scan_name;
-use super::numbers::{parse_number, scan_number};
+use super::numbers::{parse_number, read_number};
 use super::times::scan_time;
-use super::{Column, Dialect, Layout, Names, Parser, Role, Rows, TextError, TimeFormat, join_first, quote_excerpt};
+use super::{
+    Column, Dialect, Layout, Line, Names, Parser, Role, Rows, TextError, TimeFormat, join_first, quote_excerpt,
+};
+use crate::dispatch;
 use crate::learners::UNLABELLED;
 
 /// The fault of a row without a time.
@@ -75,65 +78,59 @@ impl Delimited {
 
     /// Parses a row with a value for every column.
     #[inline(always)]
-    fn parse_dense(&self, line: &[u8], line_number: u64, rows: &mut Rows) -> Result<(), TextError> {
-        let delimiter = self.layout.dialect.delimiter();
-        let start = rows.x.len();
-        rows.x.resize(start + self.n_attributes, f64::NAN);
+    fn parse_dense(&self, line: Line<'_>, rows: &mut Rows) -> Result<(), TextError> {
+        let Line { text, ahead, number, .. } = line;
+        let dialect = &self.layout.dialect;
+        let (first_value, row) = (rows.x.len(), rows.y.len());
+        rows.x.resize(first_value + self.n_attributes, f64::NAN);
         rows.y.push(UNLABELLED);
-        let mut cursor = Cursor::new(line);
+        let mut start = 0;
         for (column, plan) in self.plans.iter().enumerate() {
-            if cursor.ended {
-                return Err(self.missing_values_error(line_number, column));
+            if start > text.len() {
+                return Err(self.missing_values_error(number, column));
             }
-            match plan {
-                Plan::Number(slot) => {
-                    if let Some((value, end)) = scan_number(line, cursor.position)
-                        && cursor.is_field_end(end, delimiter)
-                        && !(self.missing_looks_numeric && self.is_missing(&line[cursor.position..end]))
-                    {
-                        rows.x[start + slot] = value;
-                        cursor.advance_past(end);
-                        continue;
-                    }
-                }
+            let end = find_end(ahead, text.len(), start, dialect.delimiter());
+            let known = match plan {
+                Plan::Number(slot) => read_number(ahead, start, end)
+                    .filter(|_| !(self.missing_looks_numeric && self.is_missing(&text[start..end])))
+                    .map(|value| rows.x[first_value + slot] = value),
                 Plan::Name(slot, names) => {
-                    if let Some((code, end)) = scan_name(names, line, cursor.position, delimiter) {
-                        rows.x[start + slot] = f64::from(code);
-                        cursor.advance_past(end);
-                        continue;
-                    }
+                    names.find_in(ahead, start, end).map(|code| rows.x[first_value + slot] = f64::from(code))
                 }
-                Plan::Class(names) => {
-                    if let Some((code, end)) = scan_name(names, line, cursor.position, delimiter) {
-                        if let Some(label) = rows.y.last_mut() {
-                            *label = code as i32;
-                        }
-                        cursor.advance_past(end);
-                        continue;
-                    }
-                }
+                Plan::Class(names) => names.find_in(ahead, start, end).map(|code| rows.y[row] = code as i32),
                 Plan::Time(format) => {
-                    if let Some((time, end)) = scan_time(format, line, cursor.position, delimiter) {
-                        rows.time.push(time.seconds);
-                        cursor.advance_past(end);
-                        continue;
-                    }
+                    scan_time(format, &text[start..end], dialect).map(|time| rows.time.push(time.seconds))
                 }
                 Plan::Seconds(slot, format) => {
-                    if let Some((time, end)) = scan_time(format, line, cursor.position, delimiter) {
-                        rows.x[start + slot] = time.seconds;
-                        cursor.advance_past(end);
-                        continue;
-                    }
+                    scan_time(format, &text[start..end], dialect).map(|time| rows.x[first_value + slot] = time.seconds)
                 }
-                Plan::Other => {}
-            }
-            let field = cursor
-                .read_field(&self.layout.dialect)
-                .map_err(|reason| self.column_error(line_number, column, reason))?;
-            self.store(column, &field, rows).map_err(|reason| self.column_error(line_number, column, reason))?;
+                Plan::Other => None,
+            };
+            start = match known {
+                Some(()) => end + 1,
+                None => self.parse_field(text, start, number, column, rows)?,
+            };
         }
-        if cursor.ended { Ok(()) } else { self.parse_row_end(&mut cursor, line_number, rows) }
+        if start > text.len() {
+            return Ok(());
+        }
+        self.parse_row_end(&mut Cursor { line: text, position: start, ended: false }, number, rows)
+    }
+
+    /// Parses a field that starts at `start` the slow way; returns the start of the next one.
+    fn parse_field(
+        &self,
+        text: &[u8],
+        start: usize,
+        number: u64,
+        column: usize,
+        rows: &mut Rows,
+    ) -> Result<usize, TextError> {
+        let mut cursor = Cursor { line: text, position: start, ended: false };
+        let field = cursor.read_field(&self.layout.dialect);
+        let result = field.and_then(|field| self.store(column, &field, rows));
+        result.map_err(|reason| self.column_error(number, column, reason))?;
+        Ok(cursor.position)
     }
 
     fn missing_values_error(&self, line: u64, n_found: usize) -> TextError {
@@ -198,18 +195,19 @@ impl Parser for Delimited {
         !self.layout.dialect.is_skipped(line)
     }
 
-    fn parse(&mut self, line: &[u8], number: u64, rows: &mut Rows) -> Result<(), TextError> {
+    fn parse(&mut self, line: Line<'_>, rows: &mut Rows) -> Result<(), TextError> {
         let dialect = &self.layout.dialect;
-        if dialect.is_arff() && line.iter().find(|&&byte| !dialect.is_blank(byte)) == Some(&b'{') {
-            return self.parse_sparse(line, number, rows);
+        if dialect.is_arff() && line.text.iter().find(|&&byte| !dialect.is_blank(byte)) == Some(&b'{') {
+            return self.parse_sparse(line.text, line.number, rows);
         }
-        self.parse_dense(line, number, rows)
+        dispatch::run(
+            #[inline(always)]
+            || self.parse_dense(line, rows),
+        )
     }
 }
 
 fn plan_column(column: &Column, slot: Option<usize>, dialect: &Dialect) -> Plan {
-    // A name that also means a missing value takes the slow path.
-    let is_plain = |names: &Names| !names.as_slice().iter().any(|name| dialect.missing().contains(name));
     if let Some(format) = column.times.as_ref().filter(|format| !dialect.has_missing_time(format)) {
         match slot {
             Some(slot) => return Plan::Seconds(slot, format.clone()),
@@ -219,8 +217,8 @@ fn plan_column(column: &Column, slot: Option<usize>, dialect: &Dialect) -> Plan 
     }
     match (column.role, &column.names, slot) {
         (Role::Attribute, None, Some(slot)) if column.times.is_none() => Plan::Number(slot),
-        (Role::Attribute, Some(names), Some(slot)) if is_plain(names) => Plan::Name(slot, names.clone()),
-        (Role::Class, Some(names), _) if is_plain(names) => Plan::Class(names.clone()),
+        (Role::Attribute, Some(names), Some(slot)) => Plan::Name(slot, names.keep_plain(dialect)),
+        (Role::Class, Some(names), _) => Plan::Class(names.keep_plain(dialect)),
         _ => Plan::Other,
     }
 }

@@ -39,17 +39,17 @@ impl Parser for Libsvm {
         holds_row(line)
     }
 
-    fn parse(&mut self, line: &[u8], number: u64, rows: &mut Rows) -> Result<(), TextError> {
+    fn parse(&mut self, line: Line<'_>, rows: &mut Rows) -> Result<(), TextError> {
         let start = rows.x.len();
         rows.x.resize(start + self.n_attributes, 0.0);
-        let label = read_row(line, number, |index, value| {
+        let label = read_row(line.text, line.number, |index, value| {
             rows.x[start + self.attribute_index(index)?] = value;
             Ok(())
         })?;
         let Some(code) = self.classes.find(label) else {
             let known = join_first(self.classes.as_slice().iter().map(String::as_str));
             let problem = format!("{} is not one of the classes ({known})", quote_excerpt(label));
-            return Err(TextError::in_column(number, 0, "class".into(), problem));
+            return Err(TextError::in_column(line.number, 0, "class".into(), problem));
         };
         rows.y.push(code as i32);
         Ok(())
@@ -168,7 +168,7 @@ mod tests {
         let mut rows = Rows::default();
         let mut parser = Libsvm::new(["-1", "+1"].into_iter().collect(), 1, 3);
         assert!(parser.holds_row(line.as_bytes()));
-        parser.parse(line.as_bytes(), 7, &mut rows).map_err(|error| error.to_string())?;
+        parser.parse(Line::alone(line.as_bytes(), 7), &mut rows).map_err(|error| error.to_string())?;
         Ok(rows)
     }
 

@@ -14,10 +14,20 @@ pub const MAX_LINE_BYTES: usize = 1 << 24;
 pub struct Line<'a> {
     /// Its bytes without the line end, and without a byte order mark.
     pub text: &'a [u8],
+    /// The bytes from its start on, as far as they are known: the text, and perhaps its end and further lines.
+    pub ahead: &'a [u8],
     /// Its number, counted from 1.
     pub number: u64,
     /// The position in the file after it.
     pub end: u64,
+}
+
+#[cfg(test)]
+impl<'a> Line<'a> {
+    /// Creates a line without anything after it.
+    pub(super) fn alone(text: &'a [u8], number: u64) -> Self {
+        Self { text, ahead: text, number, end: 0 }
+    }
 }
 
 /// A splitter of a file into lines that buffers the partial last line of a chunk.
@@ -72,7 +82,7 @@ impl Lines {
             position = length + 1;
             self.buffer(&chunk[..length])?;
             let mut partial = std::mem::take(&mut self.partial);
-            let flow = self.emit(&partial, 1, &mut on_line)?;
+            let flow = self.emit(&partial, partial.len(), 1, &mut on_line)?;
             partial.clear();
             self.partial = partial;
             if flow.is_break() {
@@ -80,9 +90,9 @@ impl Lines {
             }
         }
         while let Some(length) = memchr(b'\n', &chunk[position..]) {
-            let line = &chunk[position..position + length];
+            let ahead = &chunk[position..];
             position += length + 1;
-            if self.emit(line, 1, &mut on_line)?.is_break() {
+            if self.emit(ahead, length, 1, &mut on_line)?.is_break() {
                 return Ok(position);
             }
         }
@@ -102,7 +112,7 @@ impl Lines {
             return Ok(());
         }
         let partial = std::mem::take(&mut self.partial);
-        match self.emit(&partial, 0, &mut on_line) {
+        match self.emit(&partial, partial.len(), 0, &mut on_line) {
             Ok(_) => Ok(()),
             Err(mut error) => {
                 error.problem.push_str("; this is the last line: the file may be truncated");
@@ -127,18 +137,23 @@ impl Lines {
     #[inline(always)]
     fn emit(
         &mut self,
-        line: &[u8],
+        ahead: &[u8],
+        length: usize,
         n_ends: usize,
         on_line: &mut impl FnMut(Line<'_>) -> Result<ControlFlow<()>, TextError>,
     ) -> Result<ControlFlow<()>, TextError> {
         self.number += 1;
-        self.end += (line.len() + n_ends) as u64;
-        self.check_length(line.len(), self.number)?;
+        self.end += (length + n_ends) as u64;
+        self.check_length(length, self.number)?;
+        let line = &ahead[..length];
         let mut text = line.strip_suffix(b"\r").unwrap_or(line);
+        let mut ahead = ahead;
         if self.number == 1 {
+            let n_before = text.len();
             text = strip_byte_order_mark(text)?;
+            ahead = &ahead[n_before - text.len()..];
         }
-        on_line(Line { text, number: self.number, end: self.end })
+        on_line(Line { text, ahead, number: self.number, end: self.end })
     }
 }
 

@@ -5,7 +5,7 @@
 //! that range); the standard library does the rest. The number of digits selects the path, not their value, because it
 //! is similar in all rows of a file and causes no mispredicted branch.
 
-use super::bytes::load_word;
+use super::bytes::{load_word, match_word};
 use super::quote_excerpt;
 
 /// Powers of ten that are exact as floats.
@@ -157,6 +157,49 @@ pub fn scan_number(line: &[u8], position: usize) -> Option<(f64, usize)> {
     value.is_finite().then_some((value, end))
 }
 
+/// Returns the finite number from `start` to `end`, if it is one.
+#[inline(always)]
+pub fn read_number(line: &[u8], start: usize, end: usize) -> Option<f64> {
+    if let Some(value) = read_short(line, start, end) {
+        return Some(value);
+    }
+    scan_number(line, start).filter(|&(_, stop)| stop == end).map(|(value, _)| value)
+}
+
+/// Returns the number from `start` to `end` if it is one to eight digits and perhaps a point, after an optional minus.
+///
+/// How many digits there are and where the point is, which differs between rows, decides no branch.
+#[inline(always)]
+fn read_short(line: &[u8], start: usize, end: usize) -> Option<f64> {
+    let negative = line.get(start) == Some(&b'-');
+    let start = start + usize::from(negative);
+    let length = end - start;
+    if !(1..=8).contains(&length) {
+        return None;
+    }
+    // The last character is in the highest byte.
+    let unused = 64 - 8 * length;
+    let text = load_word(line, start) << unused;
+    let points = match_word(text, b'.');
+    let magnitude = if points == 0 {
+        combine_if_digits(text ^ (0x3030_3030_3030_3030 << unused))?
+    } else {
+        // The characters before the last point move up by one.
+        let point = 1 << 63 >> points.leading_zeros() >> 7;
+        let (before, after) = (text & (point - 1), text & !(point << 8).wrapping_sub(1));
+        let digits = (before << 8 | after) ^ (0x3030_3030_3030_3030_u64.checked_shl(unused as u32 + 8)?);
+        combine_if_digits(digits)? / EXACT[points.leading_zeros() as usize / 8]
+    };
+    Some(if negative { -magnitude } else { magnitude })
+}
+
+/// Combines eight digits into a number, if they are digits.
+#[inline(always)]
+fn combine_if_digits(digits: u64) -> Option<f64> {
+    let is_digits = (digits.wrapping_add(0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080 == 0;
+    is_digits.then(|| combine_digits(digits) as f64)
+}
+
 /// Reads the exponent that starts at `position`; returns it and its end.
 fn read_exponent(line: &[u8], position: usize) -> Option<(i64, usize)> {
     let negative = line.get(position) == Some(&b'-');
@@ -187,7 +230,7 @@ fn scale(mantissa: u64, power: i64) -> Option<f64> {
 
 /// Returns the end of the number that starts at `position`, if there is one. Faster than [`scan_number`].
 #[inline(always)]
-pub fn find_number_end(line: &[u8], position: usize) -> Option<usize> {
+fn find_number_end(line: &[u8], position: usize) -> Option<usize> {
     let first = *line.get(position)?;
     let start = position + usize::from(first == b'-' || first == b'+');
     let whole_end = if is_one_digit(line, start) { start + 1 } else { find_digits_end(line, start) };
@@ -201,6 +244,12 @@ pub fn find_number_end(line: &[u8], position: usize) -> Option<usize> {
         return scan_number(line, position).map(|(_, end)| end);
     }
     (count > 0).then_some(end)
+}
+
+/// Returns whether the bytes from `start` to `end` are a finite number.
+#[inline(always)]
+pub fn is_number(line: &[u8], start: usize, end: usize) -> bool {
+    read_short(line, start, end).is_some() || find_number_end(line, start) == Some(end)
 }
 
 #[inline(always)]

@@ -314,7 +314,7 @@ mod tests {
     }
 
     fn find_class(rows: &RawRows, text: &str) -> Result<Option<String>, String> {
-        let line = Line { text: text.as_bytes(), number: 7, end: 0 };
+        let line = Line::alone(text.as_bytes(), 7);
         let mut classes = Classes::discovered();
         let class = rows
             .find_class(&line, !rows.has_quotes_or_braces(line.text), &mut classes, &mut Vec::new())
@@ -370,7 +370,7 @@ mod tests {
 
     #[test]
     fn an_undeclared_class_is_reported() {
-        let line = Line { text: b"1,2,upp", number: 7, end: 0 };
+        let line = Line::alone(b"1,2,upp", 7);
         let mut classes = Classes::declared(["up", "down"].into_iter().collect());
         let error = arff().find_class(&line, true, &mut classes, &mut Vec::new()).unwrap_err();
         assert_eq!(error.to_string(), "line 7, column 3 (class): 'upp' is not one of the classes (up, down)");

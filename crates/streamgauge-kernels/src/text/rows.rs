@@ -47,7 +47,7 @@ pub trait Parser: Send + Sync {
     ///
     /// # Errors
     /// Returns the first fault of the line; the appended values are then invalid.
-    fn parse(&mut self, line: &[u8], number: u64, rows: &mut Rows) -> Result<(), TextError>;
+    fn parse(&mut self, line: Line<'_>, rows: &mut Rows) -> Result<(), TextError>;
 }
 
 /// A position in a file from which reading can resume.
@@ -153,7 +153,7 @@ impl RowSink<'_> {
         }
         if *self.row >= self.skip_to {
             let (n_values, n) = (self.rows.x.len(), self.rows.y.len());
-            if let Err(error) = self.parser.parse(line.text, line.number, self.rows) {
+            if let Err(error) = self.parser.parse(line, self.rows) {
                 self.rows.x.truncate(n_values);
                 self.rows.y.truncate(n);
                 self.rows.weight.truncate(n);

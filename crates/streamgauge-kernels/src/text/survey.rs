@@ -2,13 +2,15 @@
 
 use std::ops::ControlFlow;
 
+use super::bytes::find_end;
 use super::delimited::MISSING_TIME;
 use super::fields::{Cursor, Field};
 use super::lines::LineReader;
-use super::names::scan_name;
-use super::numbers::{find_number_end, parse_number};
+use super::names::is_plain;
+use super::numbers::{is_number, parse_number};
 use super::times::scan_time;
 use super::{Dialect, Line, Lines, Mark, Names, TextError, Time, TimeFormat, TimeKind, format_time, quote_excerpt};
+use crate::dispatch;
 
 /// The expected contents of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +40,20 @@ pub struct SurveyedColumn {
     pub times: TimeFormat,
     /// The largest number of names to keep.
     pub max_names: usize,
+}
+
+impl SurveyedColumn {
+    /// Counts a field if it is a time that is not earlier than the last one, and written like it.
+    #[inline(always)]
+    fn read_time(&self, field: &[u8], dialect: &Dialect, summary: &mut ColumnSummary) -> bool {
+        match (scan_time(&self.times, field, dialect), &mut summary.times) {
+            (Some(time), Some(times)) if times.is_expected(time) => {
+                times.add(time);
+                true
+            }
+            _ => false,
+        }
+    }
 }
 
 /// The times of a column.
@@ -100,13 +116,44 @@ pub struct ColumnSummary {
     pub overflow: Option<u64>,
     /// The times, if the first value is one.
     pub times: Option<TimeSummary>,
+    /// Whether a field with the text of a name may mean something else, such as a missing value.
+    is_ambiguous: bool,
+}
+
+/// The fields of a column that take a fast path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fast {
+    /// Numbers.
+    Numbers,
+    /// Names that have occurred before.
+    Names,
+    /// Times that are not earlier than the last one.
+    Times,
+    /// None.
+    Nothing,
 }
 
 impl ColumnSummary {
+    /// Returns which of the next fields take a fast path.
+    fn choose_fast(&self, column: &SurveyedColumn, missing_looks_numeric: bool, missing_looks_timely: bool) -> Fast {
+        if self.times.is_some() {
+            return if missing_looks_timely { Fast::Nothing } else { Fast::Times };
+        }
+        if !self.names.is_empty() {
+            return if self.is_ambiguous { Fast::Nothing } else { Fast::Names };
+        }
+        let may_be_numbers = !matches!(column.expected, Expected::Names | Expected::Times);
+        if may_be_numbers && !missing_looks_numeric && !column.times.has_directives() {
+            Fast::Numbers
+        } else {
+            Fast::Nothing
+        }
+    }
+
     /// Adds a field of a line.
-    fn add(&mut self, column: &SurveyedColumn, field: &Field<'_>, is_missing: bool, line: u64) -> Result<(), String> {
+    fn add(&mut self, column: &SurveyedColumn, field: &Field<'_>, dialect: &Dialect, line: u64) -> Result<(), String> {
         let expected = column.expected;
-        if is_missing {
+        if dialect.is_missing(field) {
             self.n_missing += 1;
             return if expected == Expected::Times { Err(MISSING_TIME.into()) } else { Ok(()) };
         }
@@ -139,6 +186,7 @@ impl ColumnSummary {
             let code = self.names.add(&field.text) as usize;
             self.counts.resize(self.names.len(), 0);
             self.counts[code] += 1;
+            self.is_ambiguous |= !is_plain(&field.text, dialect);
         } else {
             self.overflow.get_or_insert(line);
         }
@@ -180,6 +228,7 @@ pub struct Survey {
     dialect: Dialect,
     columns: Vec<SurveyedColumn>,
     summaries: Vec<ColumnSummary>,
+    fast: Vec<Fast>,
     n_rows: u64,
     missing_looks_numeric: bool,
     missing_looks_timely: bool,
@@ -193,8 +242,20 @@ impl Survey {
         let summaries = vec![ColumnSummary::default(); columns.len()];
         let missing_looks_numeric = dialect.has_numeric_missing();
         let missing_looks_timely = columns.iter().any(|column| dialect.has_missing_time(&column.times));
-        let lines = Lines::new(from.line, from.end);
-        Self { dialect, columns, summaries, n_rows: 0, missing_looks_numeric, missing_looks_timely, lines }
+        Self {
+            fast: columns
+                .iter()
+                .zip(&summaries)
+                .map(|(column, summary)| summary.choose_fast(column, missing_looks_numeric, missing_looks_timely))
+                .collect(),
+            lines: Lines::new(from.line, from.end),
+            dialect,
+            columns,
+            summaries,
+            n_rows: 0,
+            missing_looks_numeric,
+            missing_looks_timely,
+        }
     }
 
     /// Returns the contents of each column.
@@ -225,52 +286,52 @@ impl Survey {
         self.read_rest()
     }
 
-    fn read_row(&mut self, line: &[u8], line_number: u64) -> Result<(), TextError> {
-        let delimiter = self.dialect.delimiter();
-        let mut cursor = Cursor::new(line);
+    #[inline(always)]
+    fn read_row(&mut self, line: Line<'_>) -> Result<(), TextError> {
+        let Line { text, ahead, number, .. } = line;
         let n_columns = self.columns.len();
-        for (index, (column, summary)) in self.columns.iter().zip(&mut self.summaries).enumerate() {
-            if cursor.ended {
+        let mut start = 0;
+        for index in 0..n_columns {
+            if start > text.len() {
                 let problem = format!("the row has only {index} of {n_columns} values");
-                return Err(column_error(&self.columns, line_number, index, problem));
+                return Err(column_error(&self.columns, number, index, problem));
             }
-            if let Some(times) = &mut summary.times {
-                if !self.missing_looks_timely
-                    && let Some((time, end)) = scan_time(&column.times, line, cursor.position, delimiter)
-                    && times.is_expected(time)
-                {
-                    times.add(time);
-                    cursor.advance_past(end);
-                    continue;
+            let end = find_end(ahead, text.len(), start, self.dialect.delimiter());
+            let summary = &mut self.summaries[index];
+            let is_known = match self.fast[index] {
+                Fast::Numbers => {
+                    let is_number = is_number(ahead, start, end);
+                    summary.n_numbers += u64::from(is_number);
+                    is_number
                 }
-            } else if column.expected != Expected::Names
-                && column.expected != Expected::Times
-                && !self.missing_looks_numeric
-                && summary.names.is_empty()
-                && !column.times.has_directives()
-                && let Some(end) = find_number_end(line, cursor.position)
-                && cursor.is_field_end(end, delimiter)
-            {
-                summary.n_numbers += 1;
-                cursor.advance_past(end);
-                continue;
-            }
-            if let Some((code, end)) = scan_name(&summary.names, line, cursor.position, delimiter) {
-                summary.counts[code as usize] += 1;
-                cursor.advance_past(end);
-                continue;
-            }
-            let field = cursor.read_field(&self.dialect);
-            let result = field.and_then(|field| {
-                let is_missing = self.dialect.is_missing(&field);
-                summary.add(column, &field, is_missing, line_number)
-            });
-            result.map_err(|reason| column_error(&self.columns, line_number, index, reason))?;
+                Fast::Names => match summary.names.find_in(ahead, start, end) {
+                    Some(code) => {
+                        summary.counts[code as usize] += 1;
+                        true
+                    }
+                    None => false,
+                },
+                Fast::Times => self.columns[index].read_time(&text[start..end], &self.dialect, summary),
+                Fast::Nothing => false,
+            };
+            start = if is_known { end + 1 } else { self.read_field(text, start, number, index)? };
         }
-        if cursor.ended || self.is_weight(&mut cursor) {
+        let mut rest = Cursor { line: text, position: start, ended: false };
+        if start > text.len() || self.is_weight(&mut rest) {
             return Ok(());
         }
-        Err(column_error(&self.columns, line_number, n_columns, format!("the row has more than {n_columns} values")))
+        Err(column_error(&self.columns, number, n_columns, format!("the row has more than {n_columns} values")))
+    }
+
+    /// Reads a field that starts at `start` the slow way; returns the start of the next one.
+    fn read_field(&mut self, text: &[u8], start: usize, number: u64, index: usize) -> Result<usize, TextError> {
+        let (column, summary) = (&self.columns[index], &mut self.summaries[index]);
+        let mut cursor = Cursor { line: text, position: start, ended: false };
+        let field = cursor.read_field(&self.dialect);
+        let result = field.and_then(|field| summary.add(column, &field, &self.dialect, number));
+        result.map_err(|reason| column_error(&self.columns, number, index, reason))?;
+        self.fast[index] = summary.choose_fast(column, self.missing_looks_numeric, self.missing_looks_timely);
+        Ok(cursor.position)
     }
 
     /// Returns whether the rest of a row may be its weight, as in ARFF.
@@ -292,7 +353,10 @@ impl LineReader for Survey {
                     "a sparse row cannot be searched for times and names: drop the date and string attributes";
                 return Err(TextError::in_line(line.number, problem));
             }
-            self.read_row(line.text, line.number)?;
+            dispatch::run(
+                #[inline(always)]
+                || self.read_row(line),
+            )?;
             self.n_rows += 1;
         }
         Ok(ControlFlow::Continue(()))

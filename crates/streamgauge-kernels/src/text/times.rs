@@ -3,7 +3,8 @@
 //! A time is a count of seconds since 1970-01-01 UTC. It is the float nearest to the written time, since whole seconds
 //! and the fraction are added only once. A time without a zone counts as UTC.
 
-use super::names::find_plain_end;
+use super::Dialect;
+use super::names::is_plain_field;
 use super::numbers::{parse_number, scan_number};
 use super::quote_excerpt;
 use crate::KernelError;
@@ -178,11 +179,10 @@ fn scan_seconds(text: &[u8]) -> Option<Time> {
     is_plain.then_some(Time { seconds, kind: TimeKind::Number })
 }
 
-/// Returns the time, and the end, of the plain field that starts at `position`, if it is one.
+/// Returns the time of a field, if it is plain and one.
 #[inline(always)]
-pub(super) fn scan_time(format: &TimeFormat, line: &[u8], position: usize, delimiter: u8) -> Option<(Time, usize)> {
-    let end = find_plain_end(line, position, delimiter)?;
-    format.parse_bytes(&line[position..end]).map(|time| (time, end))
+pub(super) fn scan_time(format: &TimeFormat, field: &[u8], dialect: &Dialect) -> Option<Time> {
+    if is_plain_field(field, dialect) { format.parse_bytes(field) } else { None }
 }
 
 /// Returns whether a text is a time in ISO 8601.
