@@ -11,11 +11,13 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.performance import pages
-from benchmarks.performance.records import Record, Records, get_time
-from benchmarks.performance.sections import SECTIONS
+from benchmarks.performance.matrix import LEARNERS
+from benchmarks.performance.records import Record, Records, describe_machine, get_time
+from benchmarks.performance.sections import MATRIX, SECTIONS
 from benchmarks.performance.sizes import SIZES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "performance"
@@ -35,7 +37,7 @@ def main() -> None:
             print(f"== {name}: measured before", flush=True)
             continue
         print(f"== {name}", flush=True)
-        outcome = _measure(name, size, folder)
+        outcome = _measure(name, size, folder, arguments.learners if name in MATRIX else [])
         records = Records.load(folder)  # another process may have measured other sections meanwhile
         records.failed.pop(name, None)
         if isinstance(outcome, Record):
@@ -59,14 +61,16 @@ def _parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--quick", action="store_true", help="a few minutes of CPU instead of thirty")
     parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS), help="sections to measure")
+    parser.add_argument("--learners", nargs="+", choices=LEARNERS, default=[], help="only these learners of the matrix")
     parser.add_argument("--out", type=Path, default=DOCS, help="folder for tables and pictures")
     parser.add_argument("--resume", action="store_true", help="resume an interrupted run")
     return parser.parse_args()
 
 
-def _measure(name: str, size: str, folder: Path) -> Record | str:
+def _measure(name: str, size: str, folder: Path, learners: Sequence[str] = ()) -> Record | str:
     """Measure a section in a new process and print its output; return the record, or why it failed."""
     command = [sys.executable, "-m", "benchmarks.performance.sections", name, size, str(folder / f"{name}.csv")]
+    command += learners
     before = _measure_cpu()
     lines: list[str] = []
     limit = SIZES[size].limit
@@ -93,6 +97,7 @@ def _measure(name: str, size: str, folder: Path) -> Record | str:
         at=get_time(),
         cpu_seconds=round(_measure_cpu() - before),
         load=round(os.getloadavg()[0], 1),
+        machine=describe_machine(),
         without=[line.removeprefix("without ") for line in lines if line.startswith("without ")],
     )
 

@@ -12,7 +12,13 @@ __all__ = ["CAPYMOA_FOLDER", "is_available"]
 
 CAPYMOA = "capymoa==0.15.1"
 CAPYMOA_FOLDER = Path(__file__).resolve().parents[2] / ".cache" / "capymoa"
-MODULES = {"River": "river", "scikit-learn": "sklearn", "stream-learn": "strlearn", "pandas": "pandas"}
+MODULES = {
+    "River": "river",
+    "scikit-learn": "sklearn",
+    "stream-learn": "strlearn",
+    "pandas": "pandas",
+    "Vowpal Wabbit": "vowpalwabbit",
+}
 
 
 @cache

@@ -1,13 +1,14 @@
 """The page of the figures."""
 
 import os
-import platform
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.performance.figures import OURS, Figure, compute_ratio, load
-from benchmarks.performance.pictures import draw_growth, draw_ratios
+from benchmarks.performance.pictures import draw_growth, draw_matrix, draw_ratios
 from benchmarks.performance.records import Record, Records
+from benchmarks.performance.sections import MATRIX
+from benchmarks.performance.summary import build_summary
 
 __all__ = ["write"]
 
@@ -22,6 +23,7 @@ class Chapter:
 
 
 CHAPTERS = (
+    Chapter("matrix", "Every learner on every stream", MATRIX),
     Chapter(
         "prequential",
         "Prequential evaluation: the same learner on the same rows",
@@ -40,26 +42,28 @@ CHAPTERS = (
 )
 HEAD = """# Performance
 
-Written by `make peers` on {machine}; do not edit. The tables are
-also CSV files in this folder, one per section. [roofline.md](roofline.md) compares the hottest kernels with the limits
-of the machine.
+Written by `make peers`; do not edit. The tables are also CSV files in this folder, one per section.
+[roofline.md](roofline.md) compares the hottest kernels with the limits of the machine.
 
 ```
-$ make peers                                                      # everything, half an hour of CPU time
+$ make peers                                                      # everything, two hours of CPU time
 $ python -m benchmarks.performance --resume                       # resumes an interrupted run
-$ python -m benchmarks.performance --quick --out perf             # a few minutes of CPU time, into another folder
-$ python -m benchmarks.performance --only hoeffding_tree folds    # only these sections
+$ python -m benchmarks.performance --quick --out perf             # a quarter of an hour, into another folder
+$ python -m benchmarks.performance --only matrix_led folds        # only these sections
+$ python -m benchmarks.performance --only matrix_led --learners NaiveBayes
 ```
+
 
 - **Time.** Nanoseconds are CPU time per row, the best of several rounds in which all systems take part (one round with
   `--quick`), unless a note says otherwise. On a busy machine nanoseconds are too high, but ratios within one run hold,
   except that a Java virtual machine compiles late and looks slower than it is.
 - **Ratio.** The time of a system divided by ours. Ours is `evaluate` on rows in memory in one thread. The time of MOA
   is that of its task thread, minus its MajorityClass on the same stream; generator, compiler and garbage collector are
-  not counted.
+  not counted. It runs in a new virtual machine, as users start it; "warm" is the best of several runs in one.
 - **Rows.** Slow systems see only the first rows. The column *ours* is the accuracy of our learner after as many rows.
 - **Memory.** Peak memory is that of the whole process, including the virtual machine or interpreter and rows in memory.
   Model memory is the size of the learner at the end (for MOA: the growth of its heap).
+- **Vowpal Wabbit** is the loop of its driver over its binary cache, with reading it.
 - streamDM must be built from source and is not included.
 """
 
@@ -92,7 +96,8 @@ def write(folder: Path, records: Records) -> None:
     """Write the page and the pictures of all tables in a folder."""
     paths = {section: folder / f"{section}.csv" for chapter in CHAPTERS for section in chapter.sections}
     tables = {section: load(path) for section, path in paths.items() if path.exists()}
-    parts = [HEAD.format(machine=_describe_machine()), _build_goals(tables, records), _build_records(records)]
+    matrix = [figure for section in MATRIX for figure in tables.get(section, ())]
+    parts = [HEAD, build_summary(matrix), _build_goals(tables, records), _build_records(records)]
     for chapter in CHAPTERS:
         figures = [figure for section in chapter.sections for figure in tables.get(section, ())]
         if not figures:
@@ -100,6 +105,8 @@ def write(folder: Path, records: Records) -> None:
         picture = folder / f"{chapter.name}.png"
         if chapter.name == "growth":
             draw_growth(figures, picture)
+        elif chapter.name == "matrix":
+            draw_matrix(figures, picture)
         else:
             draw_ratios(figures, chapter.title, picture)
         parts += [f"## {chapter.title}\n", f"![{chapter.title}]({picture.name})\n", _build_table(figures)]
@@ -139,10 +146,12 @@ def _compute_ratio(goal: Goal, figures: list[Figure]) -> float | None:
 def _build_records(records: Records) -> str:
     """Return the table of how each section was measured: size and load may differ."""
     lines = ["## How it was measured\n"]
-    lines += ["| section | size | when | CPU s, all systems | load at the end | without |", "|---|---|---|--:|--:|---|"]
+    heads = ("section", "size", "when", "CPU s, all systems", "load at the end", "without", "machine")
+    lines += [f"| {' | '.join(heads)} |", "|---|---|---|--:|--:|---|---|"]
     for name, record in records.done.items():
         when = record.at.removesuffix("+00:00").replace("T", " ")
         cells = [name, record.size, when, str(record.cpu_seconds), f"{record.load:.1f}", "; ".join(record.without)]
+        cells.append(record.machine)
         lines.append("| " + " | ".join(cells) + " |")
     lines += [f"\n`{name}` could not be measured the last time: {reason}" for name, reason in records.failed.items()]
     return "\n".join(lines) + "\n"
@@ -177,12 +186,3 @@ def _build_cells(figure: Figure, ratio: float | None) -> dict[str, str]:
 
 def _format_number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
-def _describe_machine() -> str:
-    model = platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        names = [line.split(":")[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
-        model = names[0] if names else model
-    return f"{os.cpu_count()} cores of {model}, Python {platform.python_version()}"

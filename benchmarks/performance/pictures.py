@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.performance.figures import OURS, Figure, compute_ratio
+from benchmarks.performance.summary import list_cells
 
-__all__ = ["draw_growth", "draw_ratios"]
+__all__ = ["draw_growth", "draw_matrix", "draw_ratios"]
 
 COLOURS = {
     OURS: "#0b5fa5",
@@ -62,6 +63,26 @@ def draw_ratios(figures: list[Figure], title: str, path: Path) -> None:
     axes.set_xlabel(f"times as long as {OURS}")
     axes.set_title(title, fontsize=11)
     picture.legend(frameon=False, fontsize=8, loc="outside lower center", ncols=6)
+    _save(picture, path)
+
+
+def draw_matrix(figures: list[Figure], path: Path) -> None:
+    """Draw the ratios of the matrix, learners by streams; white where there is none."""
+    ratios = {(cell.learner, cell.stream): cell.ratio for cell in list_cells(figures) if "warm" not in cell.system}
+    learners, streams = (list(dict.fromkeys(names)) for names in zip(*ratios, strict=True))
+    size = (2.6 + 0.75 * len(streams), 1.9 + 0.36 * len(learners))
+    picture, axes = _load_pyplot().subplots(figsize=size, layout="constrained")
+    grid = [[max(ratios.get((learner, stream), math.nan), 1.0) for stream in streams] for learner in learners]
+    axes.imshow(grid, norm="log", vmin=1.0, vmax=100.0, cmap="Blues", aspect="auto")
+    for (learner, stream), ratio in ratios.items():
+        text = f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}"
+        place = streams.index(stream), learners.index(learner)
+        axes.text(*place, text, ha="center", va="center", fontsize=8, color="white" if ratio > 30 else "black")
+    axes.set_xticks(range(len(streams)), streams, fontsize=8, rotation=35, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(len(learners)), learners, fontsize=8)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+    axes.set_title(f"Time of MOA (of Vowpal Wabbit: logistic regression), divided by {OURS}'s", fontsize=10)
     _save(picture, path)
 
 

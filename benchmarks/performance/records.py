@@ -1,11 +1,13 @@
 """Records of the sections of a folder: when, at what size and under what load each was measured."""
 
 import json
+import os
+import platform
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-__all__ = ["Record", "Records", "get_time"]
+__all__ = ["Record", "Records", "describe_machine", "get_time"]
 
 FILE = "sections.json"
 
@@ -22,6 +24,7 @@ class Record:
     """Load average of the last minute of the section."""
     without: list[str]
     """Missing systems, and why."""
+    machine: str = ""
 
 
 @dataclass
@@ -58,3 +61,13 @@ class Records:
 def get_time() -> str:
     """Return the current time, in UTC."""
     return datetime.now(tz=UTC).isoformat(timespec="seconds")
+
+
+def describe_machine() -> str:
+    """Return the processor and the version of Python."""
+    model = platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [line.split(":")[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+        model = names[0] if names else model
+    return f"{os.cpu_count()} cores of {model}, Python {platform.python_version()}"

@@ -7,7 +7,10 @@ __all__ = ["SIZES", "Sizes"]
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes such that no section takes more than about three minutes of CPU (full) or twenty seconds (quick)."""
+    """Sizes of the measurements.
+
+    A section takes about three minutes of CPU (full) or twenty seconds (quick), one of the matrix several times that.
+    """
 
     turns: int
     """Turns of each race on RBF, which has the goals; one less on other streams."""
@@ -24,6 +27,9 @@ class Sizes:
     n_growth_rows: int
     n_values: int
     n_file_rows: int
+    n_matrix_rows: int
+    matrix_seconds: float
+    """Seconds of CPU that MOA's slow learners are given for a cell of the matrix, which sets their number of rows."""
     limit: int
     """Seconds of wall time after which a section is killed; a busy machine may take many times its CPU time."""
 
@@ -53,6 +59,8 @@ SIZES = {
         n_growth_rows=200_000,
         n_values=1_000_000,
         n_file_rows=200_000,
+        n_matrix_rows=1_000_000,
+        matrix_seconds=6.0,
         limit=3_600,
     ),
     "quick": Sizes(
@@ -79,6 +87,8 @@ SIZES = {
         n_growth_rows=20_000,
         n_values=200_000,
         n_file_rows=50_000,
+        n_matrix_rows=20_000,
+        matrix_seconds=1.0,
         limit=900,
     ),
 }
