@@ -16,10 +16,10 @@ from rich.table import Table
 from river.forest import ARFClassifier
 
 import streamgauge as sg
-from benchmarks.ensembles import measure_size
 from benchmarks.turns import run_in_turns
 from peers import moa
 from streamgauge.learners import AdaptiveRandomForest
+from streamgauge.protocols import LearnerSpec
 from streamgauge.records import Batch, Schema, Step
 
 N_ROWS = 100_000
@@ -35,6 +35,14 @@ STREAMS = {
     "LED, 24 attributes": "generators.LEDGenerator",
     "Waveform, 21 attributes": "generators.WaveformGenerator",
 }
+
+
+def measure_size(spec: LearnerSpec, stream: sg.ArrayStream) -> int:
+    """Return the bytes of a learner after all rows of a stream."""
+    learner = spec.build(stream.schema, 1)
+    for batch in stream.batches(N_ROWS):
+        learner.interleave(Step(batch), with_votes=False)
+    return learner.n_bytes
 
 
 def main() -> None:

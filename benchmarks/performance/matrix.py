@@ -105,11 +105,11 @@ def _make_rows(contest: Contest, most: int, folder: Path) -> Rows:
     most = min(most, contest.max_rows)
     if contest.load is not None:
         source = contest.load()
-        batch = streams.take(source, most)
+        batch = streams.take(source, min(most, source.n_rows or most))
         path = folder / "rows.arff"
         arff.write(path, source.schema, batch.x, batch.y)
-        stream = sg.ArrayStream(batch.x, batch.y, schema=source.schema)
-        return Rows(stream, f"ArffFileStream -f {path} -c -1", folder)
+        schema, x, y = arff.read(path)
+        return Rows(sg.ArrayStream(x, y, schema=schema), f"ArffFileStream -f {path} -c -1", folder)
     if not is_available(MOA):
         msg = "its rows come from MOA's generator"
         raise StreamgaugeError(msg)
@@ -131,8 +131,8 @@ def choose_rows(measure: Callable[[int], float], most: int, budget: float) -> in
 
 def _round_down(value: float) -> int:
     """Return the largest of 1, 2 or 5 times a power of ten that is not above a value."""
-    power = 10 ** (len(str(int(value))) - 1)
-    return power * max(digit for digit in (1, 2, 5) if digit * power <= value)
+    power = int(10 ** (len(str(int(value))) - 1))
+    return max(digit * power for digit in (1, 2, 5) if digit * power <= value)
 
 
 def _measure_beside_moa(ours: LearnerSpec, theirs: str, rows: Rows, sizes: Sizes) -> Iterator[Figure]:

@@ -89,6 +89,8 @@ GOALS = (
     Goal(f"{FOLDS}, RBF, wall time", "MOA", 60.0),
     Goal(f"{FOLDS}, moving RBF, wall time", "MOA", 60.0),
     Goal("Adwin", "River", 10.0),
+    Goal("HoeffdingTree, electricity from ARFF, reading included", "MOA", 25.0),
+    Goal("HoeffdingTree, covertype from ARFF, reading included", "MOA", 25.0),
 )
 
 

@@ -4,20 +4,25 @@ import random
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+import streamgauge as sg
 from benchmarks import detectors, files
 from benchmarks.performance.availability import is_available
 from benchmarks.performance.figures import OURS, Figure
 from benchmarks.performance.memory import measure_added
 from benchmarks.performance.sizes import Sizes
-from benchmarks.turns import run_in_turns
+from benchmarks.turns import Best, run_in_turns
 from peers import moa
+from peers.arff import write as write_arff
+from streamgauge import streams
 from streamgauge.drift.watch import DETECTORS
+from streamgauge.errors import StreamgaugeError
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.measures import MEASURES, build_state, measure_tallies
 from streamgauge.records import Trace
@@ -28,6 +33,7 @@ __all__ = ["SECTIONS"]
 EVERY = 1_000
 BATCH = 32_768
 REPEATS = 3
+N_TASK_ROWS = 100_000
 ADDED = "peak MB above the memory held before"
 WARM = "in a warm virtual machine"
 Works = dict[str, tuple[int, Callable[[], object]]]
@@ -117,22 +123,55 @@ def _run_windows(measure: Callable[..., float], y: NDArray[np.int32], guess: NDA
 
 
 def measure_files(sizes: Sizes, folder: Path) -> Iterator[Figure]:
-    """Read the same rows of ten numbers and a class from CSV and ARFF."""
-    csv, arff = files.write_rows(folder, None, sizes.n_file_rows)
-    by_format = {
-        "CSV": ("CSV, schema known", "pyarrow CSV", "pandas CSV", "River iter_csv"),
-        "ARFF": ("ARFF", "River iter_arff"),
-    }
-    readers = files.build_readers(csv, arff)
-    rates = files.measure_rates(readers, 3 * sizes.turns)
-    for kind, names in by_format.items():
-        subject = f"{kind}, 10 numbers of all digits"
-        for name in names:
-            system = OURS if name == names[0] else name.split(" ")[0]
-            n_rows = min(files.N_RIVER, sizes.n_file_rows) if system == "River" else sizes.n_file_rows
-            yield Figure(subject, system, n_rows, 1e3 / rates[name], peak_mb=measure_added(readers[name]), note=ADDED)
-        if kind == "ARFF" and is_available("MOA"):
-            yield Figure(subject, "MOA", sizes.n_file_rows, moa.time_reading(arff, REPEATS), note=WARM)
+    """Read the same rows of each kind from CSV and ARFF, and evaluate a tree on real rows from ARFF."""
+    n_rows, few = sizes.n_file_rows, min(files.N_RIVER, sizes.n_file_rows)
+    for kind in files.KINDS:
+        csv, arff = files.write_kind(folder, kind, n_rows)
+        readers = {"ARFF": "ARFF", "CSV": "CSV, schema known", "CSV, schema inferred": "CSV, schema inferred"}
+        works = files.build_readers(csv, arff)
+        is_river = kind == next(iter(files.KINDS))
+        works |= files.build_river_readers(csv, arff) if is_river else {}
+        times = files.measure_times(works, 3 * sizes.turns)
+        memory = {name: measure_added(work) for name, work in works.items()}
+        for what, ours in readers.items():
+            subject = f"{what}, {kind}"
+            yield Figure(subject, OURS, n_rows, times[ours], peak_mb=memory[ours], note=ADDED)
+            for name in ("pyarrow", "polars", "pandas") if what != "ARFF" else ():
+                yield Figure(subject, name, n_rows, times[name], peak_mb=memory[name], note=ADDED)
+            river = f"River iter_{what.lower()}"
+            if river in works:
+                yield Figure(subject, "River", few, times[river], peak_mb=memory[river], note=ADDED)
+            if what == "ARFF" and is_available("MOA"):
+                yield Figure(subject, "MOA", n_rows, moa.time_reading(arff, REPEATS), note=WARM)
+    yield from _measure_tasks(sizes, folder)
+
+
+def _measure_tasks(sizes: Sizes, folder: Path) -> Iterator[Figure]:
+    """Evaluate a Hoeffding tree on real rows from an ARFF file, reading included."""
+    for name in ("electricity", "covertype"):
+        path = folder / f"{name}.arff"
+        try:
+            source = streams.load(name, offline=True)
+        except StreamgaugeError as error:
+            print(f"without {name}: {error}", flush=True)
+            continue
+        rows = streams.take(source, min(N_TASK_ROWS, sizes.n_matrix_rows, source.n_rows))
+        write_arff(path, source.schema, rows.x, rows.y)
+        best, theirs = Best[float](), Best[float]()
+        for _ in range(sizes.turns):
+            for _ in range(REPEATS):
+                started = process_time()
+                results = sg.evaluate(sg.File(path), sg.HoeffdingTree(), backend=sg.Threads(1), every=len(rows))
+                seconds = process_time() - started
+                best.add(seconds / len(rows), float(results.curve(results.learners[0], "accuracy")[-1].mean()))
+            if is_available("MOA"):
+                task = moa.measure_speed("trees.HoeffdingTree", f"ArffFileStream -f {path} -c -1", len(rows))
+                theirs.add(task.cpu, task.accuracy)
+        subject = f"HoeffdingTree, {name} from ARFF, reading included"
+        yield Figure(subject, OURS, len(rows), 1e9 * best.seconds, accuracy=best.result)
+        if is_available("MOA"):
+            note = "its whole task thread, in a new virtual machine"
+            yield Figure(subject, "MOA", len(rows), 1e9 * theirs.seconds, accuracy=theirs.result, note=note)
 
 
 def measure_sampling(sizes: Sizes, folder: Path) -> Iterator[Figure]:

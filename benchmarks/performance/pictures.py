@@ -20,6 +20,8 @@ COLOURS = {
     "stream-learn": "#b5487a",
     "pandas": "#5a6b7b",
     "pyarrow": "#6fa8c9",
+    "polars": "#3f9d9a",
+    "Vowpal Wabbit": "#7d6bb0",
     "Python loop": "#9b8b6c",
 }
 """Colour of each system in all pictures."""
@@ -70,7 +72,7 @@ def draw_matrix(figures: list[Figure], path: Path) -> None:
     """Draw the ratios of the matrix, learners by streams; white where there is none."""
     ratios = {(cell.learner, cell.stream): cell.ratio for cell in list_cells(figures) if "warm" not in cell.system}
     learners, streams = (list(dict.fromkeys(names)) for names in zip(*ratios, strict=True))
-    size = (2.6 + 0.75 * len(streams), 1.9 + 0.36 * len(learners))
+    size = (max(7.5, 2.6 + 0.75 * len(streams)), 1.9 + 0.36 * len(learners))
     picture, axes = _load_pyplot().subplots(figsize=size, layout="constrained")
     grid = [[max(ratios.get((learner, stream), math.nan), 1.0) for stream in streams] for learner in learners]
     axes.imshow(grid, norm="log", vmin=1.0, vmax=100.0, cmap="Blues", aspect="auto")
@@ -82,7 +84,7 @@ def draw_matrix(figures: list[Figure], path: Path) -> None:
     axes.set_yticks(range(len(learners)), learners, fontsize=8)
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
-    axes.set_title(f"Time of MOA (of Vowpal Wabbit: logistic regression), divided by {OURS}'s", fontsize=10)
+    picture.suptitle(f"Time of MOA (logistic regression: of Vowpal Wabbit), divided by that of {OURS}", fontsize=10)
     _save(picture, path)
 
 
