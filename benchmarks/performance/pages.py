@@ -53,7 +53,6 @@ $ python -m benchmarks.performance --only matrix_led folds        # only these s
 $ python -m benchmarks.performance --only matrix_led --learners NaiveBayes
 ```
 
-
 - **Time.** Nanoseconds are CPU time per row, the best of several rounds in which all systems take part (one round with
   `--quick`), unless a note says otherwise. On a busy machine nanoseconds are too high, but ratios within one run hold,
   except that a Java virtual machine compiles late and looks slower than it is.
