@@ -201,6 +201,14 @@ def test_names_that_differ_in_nine_of_ten_rows_are_text(tmp_path, n_rows, n_name
     assert (File(path).schema.n_attributes == 1) is left_out
 
 
+def test_a_quoted_question_mark_in_arff_is_a_value_and_a_bare_one_is_missing(tmp_path):
+    path = tmp_path / "text.arff"
+    rows = "'?',x\n?,y\nb,x\n" * 40
+    path.write_text(f"@attribute s string\n@attribute c {{x,y}}\n@data\n{rows}")
+    assert (File(path).schema.attributes[0].values, File(path).schema.attributes[0].missing) == (("?", "b"), True)
+    np.testing.assert_array_equal(whole(File(path)).x[:3, 0], [0.0, np.nan, 1.0])
+
+
 def test_strings_and_dates_of_arff_follow_the_rules_of_csv(tmp_path):
     path = tmp_path / "text.arff"
     head = "@attribute s string\n@attribute d date {}\n@attribute a real\n@attribute c {{x,y}}\n@data\n"
