@@ -1,4 +1,4 @@
-"""Speed-up on two cores: ten native folds in threads, ten River folds in processes, Ray on two nodes.
+"""Speed-up on two cores: ensembles and ten native folds in threads, ten River folds in processes, Ray on two nodes.
 
 Wall time, best of several, all in one run; every pair of results is compared bit for bit. The machine must be idle.
 Time counts from the return of the first batch, so that it excludes the start of processes, which is printed separately.
@@ -20,12 +20,18 @@ from typing import Any
 
 import streamgauge as sg
 from streamgauge.backends import Backend, Processes, Ray, Threads
-from streamgauge.learners import LeveragingBagging
-from streamgauge.protocols import Stream
-from streamgauge.streams import in_memory
+from streamgauge.learners import AdaptiveRandomForest, LeveragingBagging, OzaBag, StreamingRandomPatches
+from streamgauge.protocols import LearnerSpec, SchemeBase, Stream
+from streamgauge.streams import LED, Hyperplane, in_memory
 
 ROUNDS = 3
 STARTS = 5
+ENSEMBLES: dict[Callable[..., LearnerSpec], str] = {
+    AdaptiveRandomForest: "1.8x",
+    StreamingRandomPatches: "1.8x",
+    OzaBag: "1.8x",
+    LeveragingBagging: "1.6x",
+}
 OFFLINE = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_USAGE_STATS_REPORT_URL": "http://127.0.0.1:9/",
@@ -79,17 +85,35 @@ def show(title: str, durations: dict[str, Duration], goal: str) -> None:
     print(f"{title:44}{', '.join(parts)}   goal: {goal}", flush=True)
 
 
-def build_run(stream: Stream, learner: object, every: int, batch_size: int | None = None) -> Run:
-    """Return a run of ten folds of a learner, with a reading every `every` rows."""
+def build_run(
+    stream: Stream,
+    learner: object,
+    every: int,
+    batch_size: int | None = None,
+    scheme: SchemeBase = sg.Bootstrap(10),  # noqa: B008
+) -> Run:
+    """Return a run of a learner, by default of ten folds, with a reading every `every` rows."""
     return lambda backend, on_reading: sg.evaluate(
         stream,
         {"one": learner},
-        scheme=sg.Bootstrap(10),
+        scheme=scheme,
         backend=backend,
         every=every,
         batch_size=batch_size,
         on_reading=on_reading,
     )
+
+
+def time_ensembles(pair: dict[str, Backend], rounds: int) -> None:
+    """Print the speed-up of single ensembles, large and small, on streams with and without drift."""
+    streams = {"RBF": sg.RandomRBF(), "hyperplane": Hyperplane(magnitude=0.01), "LED": LED()}
+    for n_members, n_rows in ((100, 20_000), (10, 100_000)):
+        for name, stream in streams.items():
+            for ensemble, goal in ENSEMBLES.items():
+                learner = ensemble(n_members=n_members)
+                run = build_run(in_memory(stream, n_rows), learner, n_rows // 20, scheme=sg.Prequential())
+                title = f"{ensemble.__name__}({n_members}), {name}, {n_rows:,} rows"
+                show(title, time_in_turns(pair, run, rounds), goal)
 
 
 @contextmanager
@@ -125,6 +149,7 @@ def main(rounds: int = ROUNDS) -> None:
 
     started = time.perf_counter()
     pair: dict[str, Backend] = {"one thread": Threads(1), "two threads": Threads(2)}
+    time_ensembles(pair, rounds)
     run = build_run(in_memory(sg.RandomRBF(), 2_000_000), sg.HoeffdingTree(), 10_000)
     show("ten folds of HoeffdingTree, 2,000,000 rows", time_in_turns(pair, run, rounds), "1.8x")
     apart: dict[str, Backend] = {"one process": Processes(1), "two processes": Processes(2), "one thread": Threads(1)}

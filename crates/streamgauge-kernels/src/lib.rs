@@ -21,6 +21,7 @@ pub mod randomness;
 pub mod sampling;
 pub mod shuffling;
 pub mod text;
+pub mod threads;
 pub mod validation;
 pub mod writing;
 

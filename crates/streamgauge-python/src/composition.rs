@@ -4,37 +4,43 @@
 //! taken out of its Python object and then runs without Python; any other is called back, in whole blocks if the
 //! ensemble allows it.
 
-use std::cell::RefCell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
 
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::intern;
 use pyo3::prelude::*;
 use streamgauge_kernels::KernelError;
 use streamgauge_kernels::learners::{ABSTAINED, Factory, Learner as Kernel, Schema, Step};
+use streamgauge_kernels::threads::owner;
 
 use crate::convert::to_table;
 use crate::learners::Learner;
 
-thread_local! {
-    /// The exception of the first failing call into Python, until the call of the kernel returns.
-    static PENDING_ERROR: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+/// The exceptions of the first failing calls into Python, by the thread that runs the kernel, until its call returns.
+static PENDING_ERRORS: Mutex<Vec<(ThreadId, PyErr)>> = Mutex::new(vec![]);
+
+fn lock_errors() -> MutexGuard<'static, Vec<(ThreadId, PyErr)>> {
+    PENDING_ERRORS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Stores the exception of a call into Python, because the kernel cannot return it.
 fn store_error(error: PyErr) {
-    PENDING_ERROR.with_borrow_mut(|pending| {
-        pending.get_or_insert(error);
-    });
+    if !has_pending_error() {
+        lock_errors().push((owner(), error));
+    }
 }
 
 /// Takes the exception that a call into Python raised, if any.
 pub fn take_pending_error() -> Option<PyErr> {
-    PENDING_ERROR.take()
+    let mut errors = lock_errors();
+    let index = errors.iter().position(|(thread, _)| *thread == owner())?;
+    Some(errors.swap_remove(index).1)
 }
 
 /// Returns whether a call into Python has failed, so that no further one should be made.
 fn has_pending_error() -> bool {
-    PENDING_ERROR.with_borrow(Option::is_some)
+    lock_errors().iter().any(|(thread, _)| *thread == owner())
 }
 
 /// A factory that calls a Python function with the numbers of values, the number of classes and a seed.
@@ -160,6 +166,10 @@ impl Kernel for PythonLearner {
                 votes.fill(0.0);
             }
         }
+    }
+
+    fn is_native(&self) -> bool {
+        false
     }
 
     fn n_bytes(&self) -> usize {

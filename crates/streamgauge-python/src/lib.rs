@@ -22,6 +22,7 @@ mod randomness;
 mod sampling;
 mod single_learners;
 mod text;
+mod threads;
 mod trees;
 mod writing;
 
@@ -43,6 +44,7 @@ fn _compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     sampling::register(module)?;
     single_learners::register(module)?;
     text::register(module)?;
+    threads::register(module)?;
     trees::register(module)?;
     writing::register(module)
 }

@@ -13,7 +13,7 @@ from streamgauge import _native
 from streamgauge._engine.batch_plan import BatchPlan, BatchResult, RunSpec, SavedStates, TaskRunner, run_serially
 from streamgauge._engine.blocks import BlockState
 from streamgauge._engine.label_sums import LabelSums
-from streamgauge._engine.meter import Meter
+from streamgauge._engine.meter import Meter, read_thread_time
 from streamgauge._engine.schedule import DelayBuffer, HeldColumns, Schedule
 from streamgauge._foreign import build_majority, find_end_of_training, save_part
 from streamgauge.drift import Watch
@@ -320,7 +320,7 @@ class Cell:
         step = self.fold.step
         if self.failure is not None:
             return self._skip(reading_rows)
-        started = time.thread_time()
+        started = read_thread_time()
         try:
             predictions, votes = self._interleave(step, reading_rows, with_votes=with_votes)
         except Exception as error:
@@ -328,7 +328,7 @@ class Cell:
             return self._fail(failure, reading_rows)
         self._predicted = predictions, votes
         seconds, n_rows = self.spent
-        self.spent = (seconds + time.thread_time() - started, n_rows + len(step.batch))
+        self.spent = (seconds + (read_thread_time() - started) / 1e9, n_rows + len(step.batch))
         if self._live is not None:
             self._labelled = self.fold.trace_labelled(self._held_for_labels, predictions, votes)
         predictions, votes = self.fold.hold(self._held, predictions, votes)
@@ -575,7 +575,7 @@ class CellGroup:
         run_spec = self.run_spec
         n_classes, spec = run_spec.schema.n_classes, run_spec.learners[name]
         learner = spec.build(run_spec.schema, fold_seed(run_spec.seed, fold.number, spec.seed))
-        clock = time.process_time_ns if run_spec.clock == "process" else time.thread_time_ns
+        clock = time.process_time_ns if run_spec.clock == "process" else read_thread_time
         meter = Meter(learner, n_classes, clock, run_spec.time_budget) if run_spec.metered else None
         waits = bool(run_spec.live_measures) and run_spec.labels_wait
         live = self._build_landmark(looks=run_spec.keeps_looks) if waits else None

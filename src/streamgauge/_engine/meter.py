@@ -8,18 +8,19 @@ import sys
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from time import perf_counter_ns
+from time import perf_counter_ns, thread_time_ns
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge import _native
 from streamgauge.learners.plain_loop import Predicted, fail_after, join_parts, run_row_by_row_timed
 from streamgauge.protocols import Learner
 from streamgauge.records import ABSTAINED, UNLABELLED, Resources, Step
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
 
-__all__ = ["FIGURES", "Meter", "Totals", "build_resources"]
+__all__ = ["FIGURES", "Meter", "Totals", "build_resources", "read_thread_time"]
 
 FIGURES = ("cpu_seconds", "wall_seconds", "predict_share", "n_bytes", "ram_hours")
 """What is noted at every reading."""
@@ -104,16 +105,15 @@ class Meter:
     n_classes
         The number of classes.
     clock
-        Returns CPU time in nanoseconds: `time.thread_time_ns`, or `time.process_time_ns` if nothing else runs.
+        Returns CPU time in nanoseconds: `read_thread_time`, or `time.process_time_ns` if nothing else runs.
     budget
         The most seconds a prediction may take; None for no limit. A late prediction counts as none.
 
     Examples
     --------
-    >>> from time import thread_time_ns
     >>> from streamgauge.checks.learners import MIXED, sample_batch
     >>> from streamgauge.learners import NaiveBayes
-    >>> meter = Meter(NaiveBayes().build(MIXED, seed=1), MIXED.n_classes, thread_time_ns)
+    >>> meter = Meter(NaiveBayes().build(MIXED, seed=1), MIXED.n_classes, read_thread_time)
     >>> predictions, _ = meter.interleave(Step(sample_batch(MIXED, 1000)), with_votes=False, cuts=[500, 1000])
     >>> len(predictions), len(meter.take_notes()), meter.n_predicted
     (1000, 2, 1000)
@@ -260,6 +260,17 @@ class Meter:
         predicting, learning = (latencies.mean for latencies in self._latencies)
         predicting, learning = predicting * max(1, self.n_predicted), learning * max(1, self.n_learnt)
         return predicting / (predicting + learning) if predicting + learning > 0 else 0.0
+
+
+def read_thread_time() -> int:
+    """Return the nanoseconds of CPU time of the calling thread, and of the threads that shared its ensembles.
+
+    Examples
+    --------
+    >>> read_thread_time() > 0
+    True
+    """
+    return thread_time_ns() + _native.helped_nanoseconds()
 
 
 class Latencies:

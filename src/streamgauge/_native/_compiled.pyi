@@ -1,7 +1,7 @@
 """The compiled kernels. Columns in, columns out; every error is a ValueError."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, final
+from typing import Any, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,15 @@ def check_batch(
     y: NDArray[np.int32],
     weight: NDArray[np.float64] | None,
 ) -> None: ...
+
+@final
+class ThreadBudget:
+    def __new__(cls, n_threads: int, timed: bool) -> Self: ...
+    def enter(self) -> None: ...
+    def begin_tasks(self, n: int) -> None: ...
+    def end_task(self) -> None: ...
+
+def helped_nanoseconds() -> int: ...
 
 @final
 class Learner:

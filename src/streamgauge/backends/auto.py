@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from streamgauge._engine.batch_plan import BatchPlan, BatchResult, Executor, RunSpec, SavedStates
 from streamgauge.backends.processes import Processes, is_picklable
-from streamgauge.backends.threads import Threads, count_cores, holds_gil
+from streamgauge.backends.threads import count_cores, holds_gil, open_threads
 from streamgauge.errors import require_at_least
 
 __all__ = ["Auto"]
@@ -56,7 +56,9 @@ class Auto:
                 executors.append(stack.enter_context(Processes(self.processes).open(selected)))
             if in_threads:
                 selected = run_spec.select(in_threads) if in_processes else run_spec
-                executors.append(stack.enter_context(Threads(self.threads).open(selected)))
+                n_processes = min(self.processes or count_cores(), len(in_processes))
+                opened = open_threads(selected, self.threads or count_cores(), n_processes)
+                executors.append(stack.enter_context(opened))
             yield executors[0] if len(executors) == 1 else _JointExecutor(executors)
 
     def _choose_for_processes(self, run_spec: RunSpec) -> set[int]:

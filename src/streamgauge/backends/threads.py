@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import ClassVar, TypeVar
 
+from streamgauge import _native
 from streamgauge._engine.batch_plan import (
     BatchPlan,
     BatchResult,
@@ -24,7 +25,7 @@ from streamgauge.errors import require_at_least
 from streamgauge.learners.adapters import Moa
 from streamgauge.protocols import LearnerSpec
 
-__all__ = ["Threads", "count_cores", "holds_gil"]
+__all__ = ["Threads", "count_cores", "holds_gil", "open_threads"]
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -34,10 +35,13 @@ Outcome = TypeVar("Outcome")
 class Threads:
     """Run cells in threads of this process: a free thread takes the next waiting cell.
 
+    Threads that no cell needs share the members of native ensembles: a single forest uses all of them. That holds for
+    `OzaBag`, `OOB`, `UOB`, `LeveragingBagging`, `AdaptiveRandomForest` and `StreamingRandomPatches`.
+
     Parameters
     ----------
     n
-        The number of threads; None for one per core. The results do not depend on it.
+        The most threads that work at the same time; None for one per core. The results do not depend on it.
 
     Examples
     --------
@@ -56,19 +60,33 @@ class Threads:
     @contextmanager
     def open(self, run_spec: RunSpec) -> Iterator[Executor]:
         """Build the cells and start the threads for the length of a run."""
-        n = self.n or count_cores()
-        # Threads that a learner starts itself are charged to it if nothing else can have started them.
-        alone = len(run_spec.cells) == 1 and run_spec.metered and holds_gil(run_spec.learners[run_spec.cells[0][0]])
-        group = CellGroup(replace(run_spec, clock="process") if n == 1 or alone else run_spec)
-        if n == 1:
-            yield _LocalExecutor(group, run_serially, reads_ahead=False)
-            return
-        with ThreadPoolExecutor(n, thread_name_prefix="streamgauge") as pool:
+        with open_threads(run_spec, self.n or count_cores()) as executor:
+            yield executor
 
-            def run_in_pool(function: Callable[[Item], Outcome], items: Sequence[Item]) -> list[Outcome]:
-                return list(pool.map(function, items))
 
-            yield _LocalExecutor(group, run_in_pool, reads_ahead=not alone)
+@contextmanager
+def open_threads(run_spec: RunSpec, n: int, n_processes: int = 0) -> Iterator[Executor]:
+    """Build the cells of a run and start n threads; ensembles take none of them that `n_processes` may need."""
+    # Threads that a learner starts itself are charged to it if nothing else can have started them.
+    alone = len(run_spec.cells) == 1 and run_spec.metered and holds_gil(run_spec.learners[run_spec.cells[0][0]])
+    group = CellGroup(replace(run_spec, clock="process") if n == 1 or alone else run_spec)
+    if n == 1:
+        yield _LocalExecutor(group, run_serially, reads_ahead=False)
+        return
+    budget = _native.ThreadBudget(max(n - n_processes, 0), run_spec.metered)
+    with ThreadPoolExecutor(n, thread_name_prefix="streamgauge", initializer=budget.enter) as pool:
+
+        def run_in_pool(function: Callable[[Item], Outcome], items: Sequence[Item]) -> list[Outcome]:
+            def run(item: Item) -> Outcome:
+                try:
+                    return function(item)
+                finally:
+                    budget.end_task()
+
+            budget.begin_tasks(len(items))
+            return list(pool.map(run, items))
+
+        yield _LocalExecutor(group, run_in_pool, reads_ahead=not alone)
 
 
 class _LocalExecutor:

@@ -304,6 +304,11 @@ pub trait Learner: Send + Sync {
         }
     }
 
+    /// Returns whether it never calls into another language, so that several learners can run at the same time.
+    fn is_native(&self) -> bool {
+        true
+    }
+
     /// Returns names and numbers that describe its state, such as the number of nodes of a tree.
     fn facts(&self) -> Vec<(&'static str, u64)> {
         vec![]

@@ -102,6 +102,10 @@ impl Learner for NoiseFilter {
         }
     }
 
+    fn is_native(&self) -> bool {
+        self.base.is_native()
+    }
+
     fn facts(&self) -> Vec<(&'static str, u64)> {
         self.base.facts()
     }

@@ -4,6 +4,7 @@
 //!
 //! H. M. Gomes, J. Read and A. Bifet, Streaming random patches for evolving data stream classification, ICDM 2019.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::{
@@ -13,6 +14,7 @@ use super::{
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::randomness::Poisson;
+use crate::threads::{is_worth_sharing, process_members};
 
 mod member;
 mod model;
@@ -27,6 +29,8 @@ pub use options::AdaptiveForestOptions;
 /// The approximate number of votes that a member adds before the next one does. Rows and votes are read in sequence,
 /// but a model is accessed at random and should stay in the cache.
 const CHUNK_VOTES: usize = 32_768;
+/// The most rows of a chunk if threads share the members: fewer, so that they end at about the same time.
+const SHARED_CHUNK_ROWS: usize = 2_048;
 /// The most draws of a subspace that no other member has.
 const MAX_DRAWS: u64 = 100;
 
@@ -111,31 +115,37 @@ impl AdaptiveForest {
         (CHUNK_VOTES / self.schema.n_classes.max(1)).clamp(64, 16_384)
     }
 
-    /// Processes a chunk of rows, one member after the other.
-    fn interleave_chunk(
-        &mut self,
-        step: &Step<'_>,
-        scratch: &mut Scratch,
-        combined: &mut [f64],
-        predictions: &mut [i32],
-    ) {
-        let (d, n_classes) = (self.schema.n_attributes(), self.schema.n_classes);
-        let weights: Vec<f64> = (0..step.y.len()).map(|i| step.weight(i)).collect();
-        let to_predict: Vec<bool> =
-            weights.iter().enumerate().map(|(i, &weight)| weight > 0.0 || step.tests(i)).collect();
-        let chunk =
-            Chunk { step: *step, d, n_classes, weights: &weights, to_predict: &to_predict, n_learnt: self.n_learnt };
-        combined.fill(0.0);
-        let Self { schema, options, factory, seed, poisson, members, .. } = self;
-        let builder = ModelBuilder { schema, options, factory: factory.as_ref(), seed: *seed };
-        for member in members {
-            member.interleave(&builder, poisson.as_ref(), &chunk, scratch, combined);
-        }
-        self.n_learnt += weights.iter().filter(|&&weight| weight > 0.0).count() as u64;
-        for (i, (votes, prediction)) in combined.chunks_exact_mut(n_classes).zip(predictions).enumerate() {
-            normalise_votes(votes);
-            *prediction = if step.tests(i) { find_winner(votes) } else { ABSTAINED };
-        }
+    fn has_native_members(&self) -> bool {
+        let models = self.members.iter().flat_map(|member| [Some(member.model()), member.background()]);
+        models.flatten().all(|model| model.learner.is_native())
+    }
+}
+
+/// What a member gives for a chunk, and space that it needs.
+#[derive(Default)]
+struct ChunkResult {
+    scratch: Scratch,
+    /// Its share of the votes for each row.
+    shares: Vec<f64>,
+}
+
+/// The rows of a chunk, with defaults filled in.
+struct ChunkRows {
+    rows: Range<usize>,
+    weights: Vec<f64>,
+    to_predict: Vec<bool>,
+    n_learnt: u64,
+}
+
+impl ChunkRows {
+    /// Fills in the defaults; `n_learnt` is the number of rows learnt before, and those of the chunk are added to it.
+    fn new(step: &Step<'_>, rows: Range<usize>, n_learnt: &mut u64) -> Self {
+        let weights: Vec<f64> = rows.clone().map(|row| step.weight(row)).collect();
+        let to_predict =
+            weights.iter().zip(rows.clone()).map(|(&weight, row)| weight > 0.0 || step.tests(row)).collect();
+        let n_before = *n_learnt;
+        *n_learnt += weights.iter().filter(|&&weight| weight > 0.0).count() as u64;
+        Self { rows, weights, to_predict, n_learnt: n_before }
     }
 }
 
@@ -176,19 +186,53 @@ impl Learner for AdaptiveForest {
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
-        let (d, n_classes, length) = (self.schema.n_attributes(), self.schema.n_classes, self.chunk_length());
-        let (mut scratch, mut vote_scratch) = (Scratch::default(), vec![]);
-        for (i, predictions) in predictions.chunks_mut(length).enumerate() {
-            let rows = i * length..i * length + predictions.len();
-            let part = step.slice(rows.clone(), d);
-            let combined = if let Some(votes) = &mut votes {
-                &mut votes[rows.start * n_classes..rows.end * n_classes]
-            } else {
-                vote_scratch.resize(rows.len() * n_classes, 0.0);
-                &mut vote_scratch[..]
-            };
-            self.interleave_chunk(&part, &mut scratch, combined, predictions);
-        }
+        let (n, d, n_classes) = (predictions.len(), self.schema.n_attributes(), self.schema.n_classes);
+        let shared = is_worth_sharing(n, self.members.len()) && self.has_native_members();
+        let length = if shared { self.chunk_length().min(SHARED_CHUNK_ROWS) } else { self.chunk_length() };
+        let Self { schema, options, factory, seed, poisson, members, n_learnt, .. } = self;
+        let builder = ModelBuilder { schema, options, factory: factory.as_ref(), seed: *seed };
+        let starts = (0..n).step_by(length);
+        let chunks: Vec<ChunkRows> =
+            starts.map(|start| ChunkRows::new(step, start..n.min(start + length), n_learnt)).collect();
+        let (n_members, mut vote_scratch) = (members.len(), vec![]);
+        process_members(
+            members,
+            chunks.len(),
+            shared,
+            |index, _, member, result: &mut ChunkResult| {
+                let ChunkRows { rows, weights, to_predict, n_learnt } = &chunks[index];
+                let step = step.slice(rows.clone(), d);
+                let chunk = Chunk { step, d, n_classes, weights, to_predict, n_learnt: *n_learnt };
+                result.shares.clear();
+                result.shares.resize(rows.len() * n_classes, 0.0);
+                member.interleave(&builder, poisson.as_ref(), &chunk, &mut result.scratch, &mut result.shares);
+            },
+            |index, i, result, _| {
+                let rows = chunks[index].rows.clone();
+                let combined = if let Some(votes) = &mut votes {
+                    &mut votes[rows.start * n_classes..rows.end * n_classes]
+                } else {
+                    vote_scratch.resize(rows.len() * n_classes, 0.0);
+                    &mut vote_scratch[..]
+                };
+                if i == 0 {
+                    combined.fill(0.0);
+                }
+                for (combined, share) in combined.iter_mut().zip(&result.shares) {
+                    *combined += share;
+                }
+                if i + 1 == n_members {
+                    for (row, votes) in rows.zip(combined.chunks_exact_mut(n_classes)) {
+                        normalise_votes(votes);
+                        predictions[row] = if step.tests(row) { find_winner(votes) } else { ABSTAINED };
+                    }
+                }
+            },
+        );
+    }
+
+    fn is_native(&self) -> bool {
+        self.has_native_members()
     }
 
     fn facts(&self) -> Vec<(&'static str, u64)> {

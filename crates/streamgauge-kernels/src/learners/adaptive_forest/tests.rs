@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::*;
 use crate::learners::naive_bayes;
 use crate::randomness::{Draws, Purpose};
+use crate::threads::{ThreadBudget, set_budget};
 
 const OPTIONS: AdaptiveForestOptions = AdaptiveForestOptions {
     n_members: 5,
@@ -79,6 +80,43 @@ fn members_have_distinct_subspaces_unless_they_use_all_attributes() {
     assert!(seen(Some(4)).iter().chain(&seen(None)).all(Option::is_none));
     // There are only four subspaces of three, so that the fifth member shares one.
     assert_eq!(seen(Some(3)).len(), 5);
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let (x, y) = rows(9_000);
+    let test: Vec<bool> = (0..y.len()).map(|row| row % 7 > 0).collect();
+    let weight: Vec<f64> = (0..y.len()).map(|row| (row % 3) as f64).collect();
+    let options = AdaptiveForestOptions { member_subspace: Some(3), ..OPTIONS };
+    for (test, weight) in [(None, None), (Some(&test[..]), Some(&weight[..]))] {
+        let run = |patches: bool, n_threads: usize, size: usize| {
+            set_budget((n_threads > 0).then(|| Arc::new(ThreadBudget::new(n_threads, true))));
+            let mut forest = if patches {
+                streaming_random_patches(schema(), options, bayes(), 1).unwrap()
+            } else {
+                adaptive_random_forest(schema(), OPTIONS, HoeffdingTreeOptions::default(), 2, 1).unwrap()
+            };
+            let (mut predictions, mut votes) = (vec![0; y.len()], vec![f64::NAN; 2 * y.len()]);
+            for start in (0..y.len()).step_by(size) {
+                let rows = start..y.len().min(start + size);
+                let step = Step { x: &x, y: &y, test, weight }.slice(rows.clone(), 4);
+                forest.interleave(
+                    &step,
+                    &mut predictions[rows.clone()],
+                    Some(&mut votes[2 * rows.start..2 * rows.end]),
+                );
+            }
+            set_budget(None);
+            assert!(fact(&forest, "n_drifts") > 0);
+            (votes.iter().map(|vote| vote.to_bits()).collect::<Vec<_>>(), predictions, forest.save())
+        };
+        for patches in [false, true] {
+            let expected = run(patches, 0, 9_000);
+            for (n_threads, size) in [(1, 9_000), (2, 9_000), (3, 4_100), (8, 9_000)] {
+                assert!(run(patches, n_threads, size) == expected, "{n_threads} threads, batches of {size}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! Blocks of rows, and the combination of the members' votes.
 
+use std::ops::Range;
+
 use crate::dispatch;
 use crate::learners::{ABSTAINED, Schema, Step, find_winner};
+use crate::randomness::{Draws, Poisson, poisson_quantile};
 
 /// The approximate number of votes of a member for a block.
 const BLOCK_VOTES: usize = 2_048;
@@ -14,17 +17,42 @@ pub(super) fn block_length(schema: &Schema) -> usize {
 
 /// Some rows of a step.
 pub(super) struct Block<'a> {
+    /// Their indices in the step.
+    pub rows: Range<usize>,
     /// The rows, and which of them to test and to learn.
     pub step: Step<'a>,
     /// The indices of the rows to learn, within the block.
     pub learnt: Vec<usize>,
+    /// The number of rows learnt before.
+    pub n_learnt: u64,
     /// Whether any row is tested.
     pub tested: bool,
 }
 
-impl Block<'_> {
+impl<'a> Block<'a> {
+    fn new(schema: &Schema, step: &Step<'a>, rows: Range<usize>, n_learnt: u64) -> Self {
+        let part = step.slice(rows.clone(), schema.n_attributes());
+        let learnt = (0..rows.len()).filter(|&row| part.weight(row) > 0.0).collect();
+        let tested = part.test.is_none_or(|test| test.contains(&true));
+        Self { rows, step: part, learnt, n_learnt, tested }
+    }
+
+    /// Writes the weights with which a member learns the rows: those of the rows times Poisson numbers.
+    pub fn draw_weights(&self, draws: Draws, poisson: &Poisson, weights: &mut [f64]) {
+        poisson.fill(draws, self.n_learnt, &mut weights[..self.learnt.len()]);
+        self.spread(weights);
+    }
+
+    /// Writes the weights with which a member learns the rows, if each learnt row has a Poisson mean of its own.
+    pub fn draw_weights_of_means(&self, draws: Draws, means: &[f64], weights: &mut [f64]) {
+        for ((weight, &mean), row) in weights.iter_mut().zip(means).zip(self.n_learnt..) {
+            *weight = f64::from(poisson_quantile(mean, draws.at(row)));
+        }
+        self.spread(weights);
+    }
+
     /// Moves a value per learnt row to its row, multiplied by the weight of the row; other rows get 0.
-    pub fn spread(&self, weights: &mut [f64]) {
+    fn spread(&self, weights: &mut [f64]) {
         // From the last row on, so that no number is overwritten before it is moved to its row.
         let mut end = weights.len();
         for (j, &row) in self.learnt.iter().enumerate().rev() {
@@ -37,7 +65,21 @@ impl Block<'_> {
     }
 }
 
-/// Splits a step into blocks, and calls `visit` with each block and its part of the predictions and votes.
+/// Splits a step into blocks. `n_learnt` is the number of rows learnt before the step.
+pub(super) fn split_into_blocks<'a>(
+    schema: &Schema,
+    step: &Step<'a>,
+    mut n_learnt: u64,
+) -> impl Iterator<Item = Block<'a>> {
+    let (n, length) = (step.y.len(), block_length(schema));
+    (0..n).step_by(length).map(move |start| {
+        let block = Block::new(schema, step, start..n.min(start + length), n_learnt);
+        n_learnt += block.learnt.len() as u64;
+        block
+    })
+}
+
+/// Calls `visit` with each block of a step and its part of the predictions and votes.
 pub(super) fn for_each_block(
     schema: &Schema,
     step: &Step<'_>,
@@ -45,14 +87,11 @@ pub(super) fn for_each_block(
     mut votes: Option<&mut [f64]>,
     mut visit: impl FnMut(&Block<'_>, &mut [i32], Option<&mut [f64]>),
 ) {
-    let (d, n_classes, length) = (schema.n_attributes(), schema.n_classes, block_length(schema));
-    for (i, predictions) in predictions.chunks_mut(length).enumerate() {
-        let rows = i * length..i * length + predictions.len();
-        let part = step.slice(rows.clone(), d);
-        let learnt = (0..rows.len()).filter(|&row| part.weight(row) > 0.0).collect();
-        let tested = part.test.is_none_or(|test| test.contains(&true));
+    let n_classes = schema.n_classes;
+    for block in split_into_blocks(schema, step, 0) {
+        let rows = block.rows.clone();
         let votes = votes.as_deref_mut().map(|votes| &mut votes[rows.start * n_classes..rows.end * n_classes]);
-        visit(&Block { step: part, learnt, tested }, predictions, votes);
+        visit(&block, &mut predictions[rows], votes);
     }
 }
 
@@ -83,6 +122,52 @@ pub(super) fn add_share(votes: &[f64], weight: f64, combined: &mut [f64]) {
     let scale = if sum > 0.0 { sum } else { 1.0 };
     for (combined, vote) in combined.iter_mut().zip(votes) {
         *combined += weight * (vote / scale);
+    }
+}
+
+/// Where an ensemble adds up the votes of its members, block by block.
+pub(super) struct Output<'a> {
+    n_classes: usize,
+    predictions: &'a mut [i32],
+    votes: Option<&'a mut [f64]>,
+    /// The votes for a block, if nobody else needs them.
+    scratch: Vec<f64>,
+}
+
+impl<'a> Output<'a> {
+    /// Wraps the columns of a step.
+    pub fn new(n_classes: usize, predictions: &'a mut [i32], votes: Option<&'a mut [f64]>) -> Self {
+        Self { n_classes, predictions, votes, scratch: vec![] }
+    }
+
+    /// Adds the votes of a member for a block, those of each row scaled to a sum of 1; those of the first member
+    /// replace what was there.
+    pub fn add(&mut self, block: &Block<'_>, i: usize, member_votes: &[f64]) {
+        let n_classes = self.n_classes;
+        let combined = self.combined(block);
+        if i == 0 {
+            combined.fill(0.0);
+        }
+        if block.tested {
+            add_shares(n_classes, member_votes, combined);
+        }
+    }
+
+    /// Predicts the winners of the tested rows of a block.
+    pub fn finish(&mut self, block: &Block<'_>) {
+        let n_classes = self.n_classes;
+        let predictions = std::mem::take(&mut self.predictions);
+        predict_winners(n_classes, &block.step, self.combined(block), &mut predictions[block.rows.clone()]);
+        self.predictions = predictions;
+    }
+
+    fn combined(&mut self, block: &Block<'_>) -> &mut [f64] {
+        let (start, end) = (block.rows.start * self.n_classes, block.rows.end * self.n_classes);
+        if let Some(votes) = &mut self.votes {
+            return &mut votes[start..end];
+        }
+        self.scratch.resize(end - start, 0.0);
+        &mut self.scratch
     }
 }
 

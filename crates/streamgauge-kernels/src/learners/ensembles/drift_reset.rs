@@ -157,6 +157,10 @@ impl Learner for DriftReset {
         });
     }
 
+    fn is_native(&self) -> bool {
+        self.members.is_native()
+    }
+
     fn facts(&self) -> Vec<(&'static str, u64)> {
         let mut facts = vec![("n_drifts", self.n_drifts), ("n_warnings", self.n_warnings)];
         facts.extend(self.members.get(0).facts());

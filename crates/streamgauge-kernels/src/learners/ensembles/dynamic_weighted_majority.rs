@@ -122,6 +122,10 @@ impl Learner for DynamicWeightedMajority {
         }
     }
 
+    fn is_native(&self) -> bool {
+        self.members.iter().all(|member| member.learner.is_native())
+    }
+
     fn facts(&self) -> Vec<(&'static str, u64)> {
         let mut facts = vec![("n_members", self.members.len() as u64), ("n_built", self.n_built)];
         add_member_facts(&mut facts, self.members.iter().flat_map(|member| member.learner.facts()));

@@ -2,29 +2,57 @@
 
 use std::sync::Arc;
 
-use super::combining::{Block, add_shares, block_length, predict_winners};
+use super::combining::{Block, Output, add_shares, block_length};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
-use crate::learners::{Factory, Learner, Schema, Step, add_member_facts};
-use crate::randomness::{Draws, Poisson, Purpose, poisson_quantile};
+use crate::learners::{ABSTAINED, Factory, Learner, Schema, Step, add_member_facts};
+use crate::randomness::{Draws, Purpose};
+use crate::threads::{is_worth_sharing, process_members};
 
 /// The purpose of the draws of seeds.
 const MEMBER: Purpose = Purpose::named("member");
 /// The purpose of the draws of weights.
 const WEIGHT: Purpose = Purpose::named("member weight");
 
-/// Learners of one kind, with a seed each, and the factory for new ones.
+/// Learners of one kind, with a seed each.
 pub(super) struct Members {
     pub schema: Schema,
-    /// The schema of the members.
-    member_schema: Schema,
-    factory: Arc<dyn Factory>,
-    seed: u64,
-    learners: Vec<Box<dyn Learner>>,
+    pub builder: MemberBuilder,
+    pub learners: Vec<Box<dyn Learner>>,
     /// The number of rows learnt, each with its own weight per member.
     pub n_learnt: u64,
     /// The number of replacements of members.
     pub n_replaced: u64,
+}
+
+/// Builds members.
+#[derive(Clone)]
+pub(super) struct MemberBuilder {
+    schema: Schema,
+    factory: Arc<dyn Factory>,
+    seed: u64,
+}
+
+impl MemberBuilder {
+    /// Builds a member, with another seed after each replacement.
+    fn build(&self, i: usize, n_replaced: u64) -> Result<Box<dyn Learner>, KernelError> {
+        self.factory.build(&self.schema, member_seed(self.seed, i, n_replaced))
+    }
+
+    /// Returns the draws of the weights of a member.
+    pub fn draws(&self, i: usize) -> Draws {
+        Draws::new(self.seed, WEIGHT, i as u64)
+    }
+
+    /// Replaces a member by a new learner; `n_replaced` counts the replacements of all members.
+    ///
+    /// Only Python code can fail to build what it has built before, and its exception reaches the caller another way.
+    pub fn replace(&self, i: usize, member: &mut Box<dyn Learner>, n_replaced: &mut u64) {
+        *n_replaced += 1;
+        if let Ok(fresh) = self.build(i, *n_replaced) {
+            *member = fresh;
+        }
+    }
 }
 
 impl Members {
@@ -36,9 +64,9 @@ impl Members {
         n_members: usize,
         seed: u64,
     ) -> Result<Self, KernelError> {
-        let learners =
-            (0..n_members).map(|i| factory.build(&member_schema, member_seed(seed, i, 0))).collect::<Result<_, _>>()?;
-        Ok(Self { schema, member_schema, factory, seed, learners, n_learnt: 0, n_replaced: 0 })
+        let builder = MemberBuilder { schema: member_schema, factory, seed };
+        let learners = (0..n_members).map(|i| builder.build(i, 0)).collect::<Result<_, _>>()?;
+        Ok(Self { schema, builder, learners, n_learnt: 0, n_replaced: 0 })
     }
 
     /// Returns the number of members.
@@ -68,33 +96,61 @@ impl Members {
 
     /// Returns the draws of the weights of a member.
     pub fn draws(&self, i: usize) -> Draws {
-        Draws::new(self.seed, WEIGHT, i as u64)
-    }
-
-    /// Writes the weights with which a member learns the rows of a block: those of the rows times Poisson numbers.
-    pub fn draw_weights(&self, i: usize, poisson: &Poisson, block: &Block<'_>, weights: &mut [f64]) {
-        poisson.fill(self.draws(i), self.n_learnt, &mut weights[..block.learnt.len()]);
-        block.spread(weights);
-    }
-
-    /// Writes the weights with which a member learns the rows of a block, if each learnt row has a Poisson mean of its
-    /// own.
-    pub fn draw_weights_of_means(&self, i: usize, means: &[f64], block: &Block<'_>, weights: &mut [f64]) {
-        let draws = self.draws(i);
-        for ((weight, &mean), row) in weights.iter_mut().zip(means).zip(self.n_learnt..) {
-            *weight = f64::from(poisson_quantile(mean, draws.at(row)));
-        }
-        block.spread(weights);
+        self.builder.draws(i)
     }
 
     /// Replaces a member by a new learner.
-    ///
-    /// Only Python code can fail to build what it has built before, and its exception reaches the caller another way.
     pub fn replace(&mut self, i: usize) {
-        self.n_replaced += 1;
-        if let Ok(fresh) = self.factory.build(&self.member_schema, member_seed(self.seed, i, self.n_replaced)) {
-            self.learners[i] = fresh;
-        }
+        self.builder.replace(i, &mut self.learners[i], &mut self.n_replaced);
+    }
+
+    /// Returns whether all members are native.
+    pub fn is_native(&self) -> bool {
+        self.iter().all(Learner::is_native)
+    }
+
+    /// Returns whether threads should share the members for some rows.
+    pub fn is_worth_sharing(&self, n_rows: usize) -> bool {
+        is_worth_sharing(n_rows, self.len()) && self.is_native()
+    }
+
+    /// Runs the blocks of a step through the members of a bag, with the weights that `draw` writes for a block and a
+    /// member, and adds up their shares.
+    pub fn run_bag(
+        &mut self,
+        blocks: &[Block<'_>],
+        predictions: &mut [i32],
+        votes: Option<&mut [f64]>,
+        draw: impl Fn(usize, Draws, &mut [f64]) + Sync,
+    ) {
+        let (shared, n_members, n_classes) =
+            (self.is_worth_sharing(predictions.len()), self.len(), self.schema.n_classes);
+        let Self { builder, learners, n_learnt, .. } = self;
+        let mut output = Output::new(n_classes, predictions, votes);
+        process_members(
+            learners,
+            blocks.len(),
+            shared,
+            |index, i, member, result: &mut BagResult| {
+                let block = &blocks[index];
+                result.resize(block.rows.len(), n_classes);
+                draw(index, builder.draws(i), &mut result.weights);
+                let step = Step { weight: Some(&result.weights), ..block.step };
+                if block.step.test.is_some() {
+                    // Members do not write the votes for rows that are not tested.
+                    result.votes.fill(0.0);
+                }
+                let votes = block.tested.then_some(result.votes.as_mut_slice());
+                member.interleave(&step, &mut result.predictions, votes);
+            },
+            |index, i, result, _| {
+                output.add(&blocks[index], i, &result.votes);
+                if i + 1 == n_members {
+                    output.finish(&blocks[index]);
+                }
+            },
+        );
+        *n_learnt += blocks.iter().map(|block| block.learnt.len() as u64).sum::<u64>();
     }
 
     /// Writes the sum of the members' shares for rows.
@@ -124,12 +180,12 @@ impl Members {
     pub fn n_bytes(&self) -> usize {
         self.learners.capacity() * size_of::<Box<dyn Learner>>()
             + self.learners.iter().map(|member| member.n_bytes()).sum::<usize>()
-            + 4 * (self.schema.n_values.capacity() + self.member_schema.n_values.capacity())
+            + 4 * (self.schema.n_values.capacity() + self.builder.schema.n_values.capacity())
     }
 
     /// Appends the state.
     pub fn save(&self, writer: &mut Writer) {
-        writer.u64(self.seed);
+        writer.u64(self.builder.seed);
         writer.u64(self.n_learnt);
         writer.u64(self.n_replaced);
         writer.u64(self.len() as u64);
@@ -144,58 +200,30 @@ impl Members {
         if reader.usize()? != self.len() {
             return Err(reader.error("it has another number of members"));
         }
+        let builder = MemberBuilder { seed, ..self.builder.clone() };
         let mut learners = Vec::with_capacity(self.len());
         for i in 0..self.len() {
-            let mut member = self.factory.build(&self.member_schema, member_seed(seed, i, 0))?;
+            let mut member = builder.build(i, 0)?;
             member.load(reader.part()?)?;
             learners.push(member);
         }
-        let (schema, member_schema) = (self.schema.clone(), self.member_schema.clone());
-        Ok(Self { schema, member_schema, factory: self.factory.clone(), seed, learners, n_learnt, n_replaced })
+        Ok(Self { schema: self.schema.clone(), builder, learners, n_learnt, n_replaced })
     }
 }
 
-/// Space for the weights and votes of a bag.
+/// What a member of a bag gives for a block.
 #[derive(Default)]
-pub(super) struct BagScratch {
+struct BagResult {
     weights: Vec<f64>,
-    member_votes: Vec<f64>,
     votes: Vec<f64>,
+    predictions: Vec<i32>,
 }
 
-impl BagScratch {
-    /// Runs a block through the members of a bag, with the weights that `draw` writes for a member, and adds up their
-    /// shares.
-    pub fn run_block(
-        &mut self,
-        members: &mut Members,
-        block: &Block<'_>,
-        predictions: &mut [i32],
-        votes: Option<&mut [f64]>,
-        draw: impl Fn(&Members, usize, &mut [f64]),
-    ) {
-        let (n, n_classes) = (predictions.len(), members.schema.n_classes);
-        self.votes.resize(n * n_classes, 0.0);
-        let combined = votes.unwrap_or(&mut self.votes);
-        combined.fill(0.0);
+impl BagResult {
+    fn resize(&mut self, n: usize, n_classes: usize) {
         self.weights.resize(n, 0.0);
-        self.member_votes.resize(n * n_classes, 0.0);
-        for i in 0..members.len() {
-            draw(members, i, &mut self.weights);
-            let step = Step { weight: Some(&self.weights), ..block.step };
-            if block.step.test.is_some() {
-                // Members do not write the votes for rows that are not tested.
-                self.member_votes.fill(0.0);
-            }
-            if block.tested {
-                members.get_mut(i).interleave(&step, predictions, Some(&mut self.member_votes));
-                add_shares(n_classes, &self.member_votes, combined);
-            } else {
-                members.get_mut(i).interleave(&step, predictions, None);
-            }
-        }
-        members.n_learnt += block.learnt.len() as u64;
-        predict_winners(n_classes, &block.step, combined, predictions);
+        self.votes.resize(n * n_classes, 0.0);
+        self.predictions.resize(n, ABSTAINED);
     }
 }
 

@@ -94,6 +94,10 @@ impl Learner for OneVsRest {
         });
     }
 
+    fn is_native(&self) -> bool {
+        self.members.is_native()
+    }
+
     fn facts(&self) -> Vec<(&'static str, u64)> {
         self.members.facts()
     }

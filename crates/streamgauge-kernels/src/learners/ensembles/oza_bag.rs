@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::combining::for_each_block;
-use super::members::{BagScratch, Members};
+use super::combining::{Block, split_into_blocks};
+use super::members::Members;
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::{Factory, Learner, Schema, Step, learn_by_interleaving};
@@ -50,14 +50,15 @@ impl Learner for OzaBag {
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
-        let (schema, poisson) = (self.members.schema.clone(), &self.poisson);
-        let mut scratch = BagScratch::default();
-        for_each_block(&schema, step, predictions, votes, |block, predictions, votes| {
-            let draw = |members: &Members, i: usize, weights: &mut [f64]| {
-                members.draw_weights(i, poisson, block, weights);
-            };
-            scratch.run_block(&mut self.members, block, predictions, votes, draw);
+        let Self { members, poisson } = self;
+        let blocks: Vec<Block<'_>> = split_into_blocks(&members.schema, step, members.n_learnt).collect();
+        members.run_bag(&blocks, predictions, votes, |index, draws, weights| {
+            blocks[index].draw_weights(draws, poisson, weights);
         });
+    }
+
+    fn is_native(&self) -> bool {
+        self.members.is_native()
     }
 
     fn facts(&self) -> Vec<(&'static str, u64)> {

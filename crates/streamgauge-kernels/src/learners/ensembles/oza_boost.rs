@@ -202,6 +202,10 @@ impl Learner for OzaBoost {
         });
     }
 
+    fn is_native(&self) -> bool {
+        self.members.is_native()
+    }
+
     fn facts(&self) -> Vec<(&'static str, u64)> {
         self.members.facts()
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::combining::{Block, for_each_block};
-use super::members::{BagScratch, Members};
+use super::combining::{Block, split_into_blocks};
+use super::members::Members;
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::{Factory, Learner, Schema, Step, learn_by_interleaving};
@@ -53,9 +53,9 @@ impl ResamplingBag {
         Ok(Self { members, resampling, decay, sizes })
     }
 
-    /// Counts the learnt rows of a block and writes the mean of the weights of each.
-    fn count_rows(&mut self, block: &Block<'_>, means: &mut Vec<f64>) {
-        means.clear();
+    /// Counts the learnt rows of a block and returns the mean of the weights of each.
+    fn count_rows(&mut self, block: &Block<'_>) -> Vec<f64> {
+        let mut means = Vec::with_capacity(block.learnt.len());
         for &row in &block.learnt {
             let label = block.step.y[row] as usize;
             for size in self.sizes.iter_mut().filter(|size| **size > 0.0) {
@@ -70,6 +70,7 @@ impl ResamplingBag {
             };
             means.push(f64::min(reference / self.sizes[label], MAX_MEAN));
         }
+        means
     }
 }
 
@@ -91,15 +92,15 @@ impl Learner for ResamplingBag {
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
-        let schema = self.members.schema.clone();
-        let (mut means, mut scratch) = (vec![], BagScratch::default());
-        for_each_block(&schema, step, predictions, votes, |block, predictions, votes| {
-            self.count_rows(block, &mut means);
-            let draw = |members: &Members, i: usize, weights: &mut [f64]| {
-                members.draw_weights_of_means(i, &means, block, weights);
-            };
-            scratch.run_block(&mut self.members, block, predictions, votes, draw);
+        let blocks: Vec<Block<'_>> = split_into_blocks(&self.members.schema, step, self.members.n_learnt).collect();
+        let means: Vec<Vec<f64>> = blocks.iter().map(|block| self.count_rows(block)).collect();
+        self.members.run_bag(&blocks, predictions, votes, |index, draws, weights| {
+            blocks[index].draw_weights_of_means(draws, &means[index], weights);
         });
+    }
+
+    fn is_native(&self) -> bool {
+        self.members.is_native()
     }
 
     fn facts(&self) -> Vec<(&'static str, u64)> {

@@ -6,6 +6,7 @@ use crate::learners::{
     ABSTAINED, Factory, HoeffdingTreeOptions, Learner, Schema, Step, find_winner, hoeffding_tree, naive_bayes,
 };
 use crate::randomness::{Draws, Purpose};
+use crate::threads::{ThreadBudget, set_budget};
 
 const N_CLASSES: usize = 3;
 
@@ -80,6 +81,50 @@ fn blocks_equal_row_by_row_across_drifts() {
             assert!(expected.iter().zip(&votes).all(|(a, b)| a.to_bits() == b.to_bits()));
             assert!(votes.chunks_exact(N_CLASSES).zip(&predictions).all(|(votes, &p)| find_winner(votes) == p));
             assert_eq!(plain.save(), whole.save());
+        }
+    }
+}
+
+/// Runs a stream in batches of a size in a number of threads; returns votes, predictions and the state.
+fn run_in_threads(
+    learner: &mut dyn Learner,
+    step: &Step<'_>,
+    n_threads: usize,
+    size: usize,
+) -> (Vec<u64>, Vec<i32>, Vec<u8>) {
+    set_budget((n_threads > 0).then(|| Arc::new(ThreadBudget::new(n_threads, true))));
+    let (n, d) = (step.y.len(), schema().n_attributes());
+    let (mut predictions, mut votes) = (vec![0; n], vec![f64::NAN; n * N_CLASSES]);
+    for start in (0..n).step_by(size) {
+        let rows = start..n.min(start + size);
+        let votes = &mut votes[rows.start * N_CLASSES..rows.end * N_CLASSES];
+        learner.interleave(&step.slice(rows.clone(), d), &mut predictions[rows], Some(votes));
+    }
+    set_budget(None);
+    (votes.iter().map(|vote| vote.to_bits()).collect(), predictions, learner.save())
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let (x, y) = rows(6_000);
+    let test: Vec<bool> = (0..y.len()).map(|row| row % 7 > 0).collect();
+    let weight: Vec<f64> = (0..y.len()).map(|row| (row % 4) as f64).collect();
+    let (tree, bayes) = (Arc::new(small_tree) as Arc<dyn Factory>, Arc::new(bayes) as Arc<dyn Factory>);
+    let inner = bayes.clone();
+    let nested = Arc::new(move |schema: &Schema, seed: u64| -> Result<Box<dyn Learner>, crate::KernelError> {
+        Ok(Box::new(OzaBag::new(schema.clone(), inner.clone(), 5, seed)?))
+    });
+    for factory in [tree, bayes, nested] {
+        for (test, weight) in [(None, None), (Some(&test[..]), Some(&weight[..]))] {
+            let step = Step { x: &x, y: &y, test, weight };
+            let alone = all(&factory).into_iter().map(|mut each| run_in_threads(each.as_mut(), &step, 0, y.len()));
+            for (which, expected) in alone.enumerate() {
+                for (n_threads, size) in [(1, 6_000), (2, 6_000), (3, 2_500), (8, 6_000)] {
+                    let mut learner = all(&factory).swap_remove(which);
+                    let found = run_in_threads(learner.as_mut(), &step, n_threads, size);
+                    assert!(found == expected, "{which} in {n_threads} threads, batches of {size}");
+                }
+            }
         }
     }
 }
