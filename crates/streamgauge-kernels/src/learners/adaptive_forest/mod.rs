@@ -29,7 +29,9 @@ pub use options::AdaptiveForestOptions;
 /// The approximate number of votes that a member adds before the next one does. Rows and votes are read in sequence,
 /// but a model is accessed at random and should stay in the cache.
 const CHUNK_VOTES: usize = 32_768;
-/// The most rows of a chunk if threads share the members: fewer, so that they end at about the same time.
+/// If threads share the members, chunks are shorter where chunks times members would be fewer than this, so that all
+/// threads end at about the same time; but not below this number of rows.
+const SHARED_CHUNKS: usize = 64;
 const SHARED_CHUNK_ROWS: usize = 2_048;
 /// The most draws of a subspace that no other member has.
 const MAX_DRAWS: u64 = 100;
@@ -188,7 +190,8 @@ impl Learner for AdaptiveForest {
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], mut votes: Option<&mut [f64]>) {
         let (n, d, n_classes) = (predictions.len(), self.schema.n_attributes(), self.schema.n_classes);
         let shared = is_worth_sharing(n, self.members.len()) && self.has_native_members();
-        let length = if shared { self.chunk_length().min(SHARED_CHUNK_ROWS) } else { self.chunk_length() };
+        let most = if shared { (n * self.members.len() / SHARED_CHUNKS).max(SHARED_CHUNK_ROWS) } else { n };
+        let length = self.chunk_length().min(most.max(1));
         let Self { schema, options, factory, seed, poisson, members, n_learnt, .. } = self;
         let builder = ModelBuilder { schema, options, factory: factory.as_ref(), seed: *seed };
         let starts = (0..n).step_by(length);
