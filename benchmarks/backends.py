@@ -107,7 +107,7 @@ def build_run(
 def time_ensembles(pair: dict[str, Backend], rounds: int) -> None:
     """Print the speed-up of single ensembles, large and small, on streams with and without drift."""
     streams = {"RBF": sg.RandomRBF(), "hyperplane": Hyperplane(magnitude=0.01), "LED": LED()}
-    for n_members, n_rows in ((100, 20_000), (10, 100_000)):
+    for n_members, n_rows in ((100, 50_000), (10, 500_000)):
         for name, stream in streams.items():
             for ensemble, goal in ENSEMBLES.items():
                 learner = ensemble(n_members=n_members)

@@ -120,11 +120,11 @@ pub fn process_members<M: Send, R: Default + Send>(
     if let Some(budget) = BUDGET.with_borrow(Option::clone).filter(|_| shared) {
         let pipeline = Pipeline {
             members: members.iter_mut().map(Mutex::new).collect(),
-            n_items: n_blocks * n_members,
+            n_blocks,
             window: n_members.min(MAX_WAITING * budget.n_threads),
             process,
             combine: Mutex::new(combine),
-            queue: Mutex::default(),
+            queue: Mutex::new(Queue::new(n_members, n_blocks)),
             changed: Condvar::new(),
         };
         return pipeline.run(&budget);
@@ -141,9 +141,9 @@ pub fn process_members<M: Send, R: Default + Send>(
 /// The work of several threads on members. An item is a block and a member; items are numbered block by block.
 struct Pipeline<'a, M, R, P, C> {
     members: Vec<Mutex<&'a mut M>>,
-    n_items: usize,
-    /// The number of items from the first that is not combined that may have begun; at most that of the members, so
-    /// that the items of a member begin in order.
+    n_blocks: usize,
+    /// The number of items from the first that is not combined that may begin; at most that of the members, so that
+    /// the items of a member begin one after the other.
     window: usize,
     process: P,
     combine: Mutex<C>,
@@ -153,7 +153,10 @@ struct Pipeline<'a, M, R, P, C> {
 
 /// Which items have begun and ended.
 struct Queue<R> {
-    n_begun: usize,
+    /// Per member, the number of its items that have begun, and the thread of the last one.
+    begun: Vec<(usize, Option<usize>)>,
+    /// The number of items that have not begun.
+    n_left: usize,
     n_combined: usize,
     /// Whether a thread combines results.
     combines: bool,
@@ -164,9 +167,27 @@ struct Queue<R> {
     spare: Vec<R>,
 }
 
-impl<R> Default for Queue<R> {
-    fn default() -> Self {
-        Self { n_begun: 0, n_combined: 0, combines: false, broken: false, results: vec![], spare: vec![] }
+impl<R> Queue<R> {
+    fn new(n_members: usize, n_blocks: usize) -> Self {
+        Self {
+            begun: vec![(0, None); n_members],
+            n_left: n_members * n_blocks,
+            n_combined: 0,
+            combines: false,
+            broken: false,
+            results: vec![],
+            spare: vec![],
+        }
+    }
+
+    /// Returns the first item before `end` that has not begun, if possible of a member that is in the cache of the
+    /// thread, or in none.
+    fn find_next(&self, thread: usize, n_blocks: usize, end: usize) -> Option<usize> {
+        let n_members = self.begun.len();
+        let items = self.begun.iter().enumerate().filter(|(_, (n_begun, _))| *n_begun < n_blocks);
+        let items =
+            items.map(|(i, (n_begun, last))| (last.is_some_and(|last| last != thread), n_begun * n_members + i));
+        items.filter(|&(_, item)| item < end).min().map(|(_, item)| item)
     }
 }
 
@@ -182,10 +203,10 @@ where
         thread::scope(|scope| {
             let mut helpers = vec![];
             loop {
-                if helpers.len() + 1 < self.n_items.min(self.window) && budget.take() {
-                    helpers.extend(self.start_helper(scope, budget));
+                if helpers.len() + 1 < self.window && budget.take() {
+                    helpers.extend(self.start_helper(scope, budget, helpers.len() + 1));
                 }
-                if !self.run_item() {
+                if !self.run_item(0) {
                     break;
                 }
             }
@@ -200,21 +221,22 @@ where
         &'s self,
         scope: &'s Scope<'s, 'e>,
         budget: &Arc<ThreadBudget>,
+        number: usize,
     ) -> Option<ScopedJoinHandle<'s, u64>> {
         let (owner, budget) = (owner(), Busy(budget.clone()));
         let help = move || {
             let started = Instant::now();
             OWNER.set(Some(owner));
             set_budget(Some(budget.0.clone()));
-            while self.run_item() {}
+            while self.run_item(number) {}
             HELPED.get() + if budget.0.timed { measure_cpu_time(started) } else { 0 }
         };
         Builder::new().name("streamgauge-helper".into()).stack_size(STACK_BYTES).spawn_scoped(scope, help).ok()
     }
 
-    /// Runs the next item; returns false if all have begun.
-    fn run_item(&self) -> bool {
-        let Some((item, mut result)) = self.begin_item() else { return false };
+    /// Runs the next item in a thread of a number; returns false if all have begun.
+    fn run_item(&self, thread: usize) -> bool {
+        let Some((item, mut result)) = self.begin_item(thread) else { return false };
         let _guard = BreakOnPanic(self);
         let (block, i) = (item / self.members.len(), item % self.members.len());
         (self.process)(block, i, &mut lock(&self.members[i]), &mut result);
@@ -223,15 +245,17 @@ where
     }
 
     /// Waits for the next item that may begin; returns its number, and space for its result.
-    fn begin_item(&self) -> Option<(usize, R)> {
+    fn begin_item(&self, thread: usize) -> Option<(usize, R)> {
         let mut queue = lock(&self.queue);
         loop {
-            if queue.n_begun == self.n_items || queue.broken {
+            if queue.n_left == 0 || queue.broken {
                 return None;
             }
-            if queue.n_begun < queue.n_combined + self.window {
-                queue.n_begun += 1;
-                return Some((queue.n_begun - 1, queue.spare.pop().unwrap_or_default()));
+            if let Some(item) = queue.find_next(thread, self.n_blocks, queue.n_combined + self.window) {
+                let begun = &mut queue.begun[item % self.members.len()];
+                *begun = (begun.0 + 1, Some(thread));
+                queue.n_left -= 1;
+                return Some((item, queue.spare.pop().unwrap_or_default()));
             }
             queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
