@@ -217,9 +217,9 @@ where
     }
 
     /// Starts a helper, which returns the CPU time that it took; `None` if the system allows no more threads.
-    fn start_helper<'s, 'e>(
+    fn start_helper<'s>(
         &'s self,
-        scope: &'s Scope<'s, 'e>,
+        scope: &'s Scope<'s, '_>,
         budget: &Arc<ThreadBudget>,
         number: usize,
     ) -> Option<ScopedJoinHandle<'s, u64>> {
@@ -292,7 +292,7 @@ impl Drop for Busy {
     }
 }
 
-/// Lets the other threads end if this one panics.
+/// Stops the other threads if this one panics.
 struct BreakOnPanic<'p, 'a, M, R, P, C>(&'p Pipeline<'a, M, R, P, C>);
 
 impl<M, R, P, C> Drop for BreakOnPanic<'_, '_, M, R, P, C> {
@@ -414,7 +414,7 @@ mod tests {
             &mut members,
             100,
             true,
-            |_, _, member, _: &mut ()| *member += 1,
+            |_, _, member, (): &mut ()| *member += 1,
             |block, i, (), members| {
                 members.visit(i, &mut |member| assert!((block as u64 + 1..=block as u64 + 2).contains(member)));
                 members.visit((i + 1) % 5, &mut |member| assert!(*member <= block as u64 + 2));

@@ -147,7 +147,7 @@ def test_a_checkpoint_is_resumed_with_another_number_of_threads(tmp_path: Path) 
 
 @dataclass(frozen=True)
 class FailsToBuild:
-    """Native members, of which only so many can be built."""
+    """Native members, of which only a given number can be built."""
 
     n_built: list[int] = field(default_factory=list)
     most: int = 6

@@ -130,7 +130,7 @@ pub(super) struct Output<'a> {
     n_classes: usize,
     predictions: &'a mut [i32],
     votes: Option<&'a mut [f64]>,
-    /// The votes for a block, if nobody else needs them.
+    /// The votes for a block, if the caller does not ask for them.
     scratch: Vec<f64>,
 }
 
