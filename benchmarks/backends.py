@@ -111,7 +111,7 @@ def time_ensembles(pair: dict[str, Backend], rounds: int) -> None:
         for name, stream in streams.items():
             for ensemble, goal in ENSEMBLES.items():
                 learner = ensemble(n_members=n_members)
-                run = build_run(in_memory(stream, n_rows), learner, n_rows // 20, scheme=sg.Prequential())
+                run = build_run(in_memory(stream, n_rows), learner, n_rows // 5, n_rows // 5, sg.Prequential())
                 title = f"{ensemble.__name__}({n_members}), {name}, {n_rows:,} rows"
                 show(title, time_in_turns(pair, run, rounds), goal)
 
