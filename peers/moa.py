@@ -40,6 +40,7 @@ __all__ = [
     "measure_warm_speed",
     "measure_weka",
     "predict_weighted",
+    "record_events",
     "run_detectors",
     "run_evaluators",
     "run_prequential",
@@ -164,6 +165,19 @@ def predict_weighted(
         weights = "\n".join(map(repr, weight.tolist()))
         output = _run_java([_get_source("WeightedPredictions"), learner, f"{folder}/rows.arff", str(seed)], weights)
     return np.array(output.split(), dtype=np.int32)
+
+
+def record_events(ensemble: str, n_rows: int, *, warnings: str, drifts: str) -> list[list[str]]:
+    """Return which models learn each row, and how many values its detectors have seen then; needs a JDK.
+
+    `ensemble` has one member, whose options `-l`, `-x` and `-p` are set here; it has a warning and a drift at the rows
+    given, which are counted from 0 and separated by commas.
+    """
+    member = "Tree" if "Forest" in ensemble else "Member"
+    signals = f"-p (EnsembleEvents$Signal -n warning -r {warnings}) -x (EnsembleEvents$Signal -n drift -r {drifts})"
+    learner = f"{ensemble} -l EnsembleEvents${member} {signals}"
+    output = _run_java([_get_source("EnsembleEvents"), learner, str(n_rows)])
+    return [line.split() for line in output.splitlines()]
 
 
 def run_detectors(

@@ -35,6 +35,7 @@ fn adaptive_random_forest(
         drift_delta,
         weighted_votes,
         weighted_background: false,
+        learns_twice: false,
     };
     let schema = build_schema(&n_values, n_classes)?;
     let kernel = run_kernel(py, || kernels::adaptive_random_forest(schema, options, tree, subspace, seed))?;
@@ -64,6 +65,7 @@ fn streaming_random_patches(
         drift_delta,
         weighted_votes,
         weighted_background: true,
+        learns_twice: true,
     };
     let (schema, factory) = (build_schema(&n_values, n_classes)?, Arc::new(PythonFactory::new(build)));
     let kernel = run_kernel(py, || kernels::streaming_random_patches(schema, options, factory, seed))?;

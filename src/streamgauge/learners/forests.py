@@ -30,7 +30,8 @@ class AdaptiveRandomForest:
     attributes that it observes, may split by and uses in its naive Bayes model. Two ADWIN windows per tree monitor its
     errors on the rows that it has just learnt. When the first window, of `warning_delta`, detects a rise, a background
     tree starts to learn the rows with their unmodified weights. When the second window, of `drift_delta`, detects a
-    rise, the background tree, or a new one if there is none, replaces the tree. The votes of a tree are weighted by its
+    rise, the background tree, or a new one if there is none, replaces the tree. A leaf that only one of its attributes
+    can split does so at the first attempt. The votes of a tree are weighted by its
     accuracy since it became active. The defaults are those of MOA, except for the number of trees.
 
     Parameters
@@ -123,8 +124,9 @@ class StreamingRandomPatches:
     """Learners on random subsets of attributes and rows; a member whose error rises is replaced by a new one.
 
     A member uses the same attributes until it is replaced. Warnings, drifts, background learners and votes are those of
-    `AdaptiveRandomForest`, but background learners use the row weights of their member. The defaults are those of MOA,
-    except for the number of members.
+    `AdaptiveRandomForest`, but background learners use the row weights of their member, and one that has replaced a
+    member learns every row twice until the next warning. The defaults are those of MOA, except for the number of
+    members.
 
     Parameters
     ----------

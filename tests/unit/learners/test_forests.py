@@ -1,11 +1,7 @@
 """AdaptiveRandomForest and StreamingRandomPatches: the contract, what makes them adaptive, and MOA beside them.
 
-Single predictions cannot agree with MOA's: its random numbers are others. What is compared is accuracy. The reasons for
-which it differs beyond chance:
-
-- MOA's leaves draw m attributes and observe m - 1 of them; ours observe all that they draw. Where there are few
-  attributes, as in SEA, that is much: MOA's leaves then look at one of three.
-- All trees of MOA draw their attributes from the same seed, so that they begin alike; ours have a seed each.
+Single predictions cannot agree with MOA's: its random numbers are others. What is compared is accuracy. All trees of
+MOA draw their attributes from the same seed, so that they begin alike; ours have a seed each.
 """
 
 import ctypes

@@ -4,8 +4,11 @@ use super::model::{Model, ModelBuilder};
 use crate::KernelError;
 use crate::adaptive_window::{AdaptiveWindow, Settings};
 use crate::codec::{Reader, Writer};
-use crate::learners::{ABSTAINED, Step, find_winner};
+use crate::learners::{ABSTAINED, Learner, Step, find_winner};
 use crate::randomness::{Draws, Poisson, Purpose};
+
+#[cfg(test)]
+mod tests;
 
 /// The purpose of the draws of weights.
 const WEIGHT: Purpose = Purpose::named("renewed weight");
@@ -16,11 +19,16 @@ const BLOCK: usize = 32;
 /// The vote weight of a member without a correct prediction: MOA uses 1 where others have their accuracy in percent.
 const INITIAL_VOTE_WEIGHT: f64 = 0.01;
 
+/// Stands for a promoted model in saved states, where others have the number of their background models.
+const PROMOTED: u64 = 2;
+
 /// A member of the ensemble.
 pub(super) struct Member {
     number: usize,
     model: Model,
     background: Option<Model>,
+    /// Whether the model was a background model, and there has been no warning since it replaced another one.
+    is_promoted: bool,
     /// The weight of the rows on which the model was tested, and of those it predicted correctly.
     tested_weight: f64,
     correct_weight: f64,
@@ -65,6 +73,7 @@ impl Member {
             number,
             model: builder.build_with(number, 0, attributes)?,
             background: None,
+            is_promoted: false,
             tested_weight: 0.0,
             correct_weight: 0.0,
             warning: window(builder.options.warning_delta)?,
@@ -123,6 +132,7 @@ impl Member {
         let (mut x, mut width) = (self.model.view(chunk.step.x, d), self.model.width());
         scratch.votes.resize(BLOCK * n_classes, 0.0);
         scratch.rechecked.resize(BLOCK, ABSTAINED);
+        let mut twice = TwiceScratch::default();
         let mut start = 0;
         while start < n {
             let end = start + self.block_length(&scratch.weights[start..]);
@@ -132,7 +142,11 @@ impl Member {
                 (&mut scratch.votes[..(end - start) * n_classes], &mut scratch.rechecked[..end - start]);
             let to_predict = Some(&chunk.to_predict[rows.clone()]);
             let step = Step { x: &x[start * width..end * width], y, test: to_predict, weight: Some(weights) };
-            self.model.learner.recheck(&step, votes, rechecked);
+            if self.is_promoted {
+                twice.recheck(self.model.learner.as_mut(), &step, votes, rechecked);
+            } else {
+                self.model.learner.recheck(&step, votes, rechecked);
+            }
             self.count(builder, chunk, rows.clone(), votes, &mut combined[start * n_classes..]);
             self.learn_in_background(builder, chunk, rows, weights);
             let (y, weights) = (&chunk.step.y[start..end], &scratch.weights[start..end]);
@@ -254,22 +268,28 @@ impl Member {
     /// Starts a background model.
     fn start_background(&mut self, builder: &ModelBuilder<'_>) {
         self.n_warnings += 1;
+        self.is_promoted = false;
         self.background = self.build_next(builder);
         if let Some(window) = &mut self.warning {
             window.clear();
         }
     }
 
-    /// Replaces the model by the background model, or by a new one.
+    /// Replaces the model by the background model, or by a new one; a promoted model stays.
+    ///
+    /// A background model starts with new windows. Any other new model starts with a new window for drifts, while the
+    /// one for warnings keeps the errors of the former model.
     fn replace_model(&mut self, builder: &ModelBuilder<'_>) {
         self.n_drifts += 1;
-        let fresh = self.background.take().or_else(|| self.build_next(builder));
-        if let Some(fresh) = fresh {
-            self.model = fresh;
-        }
         (self.tested_weight, self.correct_weight) = (0.0, 0.0);
-        for window in [&mut self.warning, &mut self.drift].into_iter().flatten() {
-            window.clear();
+        if self.is_promoted {
+            return;
+        }
+        let warning = self.warning.as_mut().filter(|_| self.background.is_some());
+        [warning, self.drift.as_mut()].into_iter().flatten().for_each(AdaptiveWindow::clear);
+        self.is_promoted = self.background.is_some() && builder.options.learns_twice;
+        if let Some(fresh) = self.background.take().or_else(|| self.build_next(builder)) {
+            self.model = fresh;
         }
     }
 
@@ -282,7 +302,8 @@ impl Member {
 
     /// Writes the state.
     pub fn save(&self, writer: &mut Writer) {
-        for number in [self.n_built, self.n_warnings, self.n_drifts, u64::from(self.background.is_some())] {
+        let background = if self.is_promoted { PROMOTED } else { u64::from(self.background.is_some()) };
+        for number in [self.n_built, self.n_warnings, self.n_drifts, background] {
             writer.u64(number);
         }
         writer.f64(self.tested_weight);
@@ -299,16 +320,21 @@ impl Member {
     /// Reads the state of a member with the same options.
     pub fn load(&self, builder: &ModelBuilder<'_>, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
         let (n_built, n_warnings, n_drifts) = (reader.u64()?, reader.u64()?, reader.u64()?);
-        let has_background = reader.u64()? != 0;
+        let background = reader.u64()?;
+        let is_promoted = background == PROMOTED;
+        if background > PROMOTED || (is_promoted && !builder.options.learns_twice) {
+            return Err(reader.error("a member has an unknown background"));
+        }
         let (tested_weight, correct_weight) = (reader.f64()?, reader.f64()?);
         let mut read = |window: &Option<AdaptiveWindow>| window.as_ref().map(|window| window.read(reader)).transpose();
         let (warning, drift) = (read(&self.warning)?, read(&self.drift)?);
         let model = builder.load(reader)?;
-        let background = has_background.then(|| builder.load(reader)).transpose()?;
+        let background = (background == 1).then(|| builder.load(reader)).transpose()?;
         Ok(Self {
             number: self.number,
             model,
             background,
+            is_promoted,
             tested_weight,
             correct_weight,
             warning,
@@ -325,6 +351,43 @@ impl Member {
         let models = [Some(&self.model), self.background.as_ref()].into_iter().flatten();
         windows.map(|window| window.n_bytes() - size_of::<AdaptiveWindow>()).sum::<usize>()
             + models.map(Model::n_bytes).sum::<usize>()
+    }
+}
+
+/// Buffers for rows that are learnt twice.
+#[derive(Default)]
+struct TwiceScratch {
+    x: Vec<f64>,
+    y: Vec<i32>,
+    weights: Vec<f64>,
+    to_predict: Vec<bool>,
+    votes: Vec<f64>,
+    rechecked: Vec<i32>,
+}
+
+impl TwiceScratch {
+    /// Predicts, learns, predicts again and learns again each row of a step.
+    fn recheck(&mut self, learner: &mut dyn Learner, step: &Step<'_>, votes: &mut [f64], rechecked: &mut [i32]) {
+        let (width, n_classes) = (learner.schema().n_attributes(), learner.schema().n_classes);
+        self.x.clear();
+        self.y.clear();
+        self.weights.clear();
+        self.to_predict.clear();
+        for (row, &label) in step.y.iter().enumerate() {
+            let x = &step.x[row * width..(row + 1) * width];
+            self.x.extend([x, x].into_iter().flatten());
+            self.y.extend([label; 2]);
+            self.weights.extend([step.weight(row); 2]);
+            self.to_predict.extend([step.tests(row), false]);
+        }
+        self.votes.resize(self.y.len() * n_classes, 0.0);
+        self.rechecked.resize(self.y.len(), ABSTAINED);
+        let step = Step { x: &self.x, y: &self.y, test: Some(&self.to_predict), weight: Some(&self.weights) };
+        learner.recheck(&step, &mut self.votes, &mut self.rechecked);
+        for (row, votes) in votes.chunks_exact_mut(n_classes).enumerate() {
+            votes.copy_from_slice(&self.votes[2 * row * n_classes..(2 * row + 1) * n_classes]);
+            rechecked[row] = self.rechecked[2 * row];
+        }
     }
 }
 

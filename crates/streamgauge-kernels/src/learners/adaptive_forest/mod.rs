@@ -42,6 +42,8 @@ const MAX_DRAWS: u64 = 100;
 /// - Two ADWIN windows per member monitor its errors on rows that it has just learnt. When the first one drops old
 ///   values because the error has risen, a new learner starts in the background; when the second one does, the
 ///   background learner, or a new one, replaces the member's model.
+/// - In streaming random patches a background learner that has replaced a model is promoted: until the next warning it
+///   learns every row twice, and no drift replaces it.
 /// - The votes of a member, scaled to a sum of 1, are weighted by its accuracy since its model was installed.
 ///
 /// Members are independent, so each processes a long chunk of rows before the next one does: its model stays in the

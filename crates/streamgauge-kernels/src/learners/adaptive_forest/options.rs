@@ -17,4 +17,6 @@ pub struct AdaptiveForestOptions {
     pub weighted_votes: bool,
     /// Whether background learners learn with Poisson weights too.
     pub weighted_background: bool,
+    /// Whether a background learner that has replaced a model learns every row twice until the next warning.
+    pub learns_twice: bool,
 }

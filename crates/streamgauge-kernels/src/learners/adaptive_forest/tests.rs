@@ -15,6 +15,7 @@ const OPTIONS: AdaptiveForestOptions = AdaptiveForestOptions {
     drift_delta: Some(0.001),
     weighted_votes: true,
     weighted_background: false,
+    learns_twice: false,
 };
 
 fn schema() -> Schema {
@@ -122,7 +123,8 @@ fn any_number_of_threads_gives_the_same_bits() {
 #[test]
 fn a_saved_forest_resumes_and_damaged_bytes_change_nothing() {
     let (x, y) = rows(4_000);
-    let options = AdaptiveForestOptions { member_subspace: Some(3), weighted_background: true, ..OPTIONS };
+    let options =
+        AdaptiveForestOptions { member_subspace: Some(3), weighted_background: true, learns_twice: true, ..OPTIONS };
     let build = |seed| streaming_random_patches(schema(), options, bayes(), seed).unwrap();
     let mut first = build(1);
     run(&mut first, &x[..4 * 2_200], &y[..2_200]);

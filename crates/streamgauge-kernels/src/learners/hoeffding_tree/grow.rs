@@ -86,6 +86,7 @@ impl<const V: usize> HoeffdingTree<V> {
             n_classes: self.schema.n_classes,
             binary: self.options.binary_splits,
             criterion: self.options.split_criterion,
+            may_stay: self.options.subspace.is_none(),
         }
     }
 
@@ -109,10 +110,22 @@ impl<const V: usize> HoeffdingTree<V> {
         if !all || !self.models.layout().nominal.is_empty() || self.models.has_missing(leaf) {
             return SplitScreen::Unknown;
         }
+        if self.options.subspace.is_some() && !self.has_two_ranges(leaf) {
+            return SplitScreen::Unknown;
+        }
         dispatch::run(
             #[inline(always)]
             || self.screener.screen(&self.models, leaf, self.schema.n_classes, bound),
         )
+    }
+
+    /// Returns whether at least two numeric attributes of a leaf have more than one value.
+    fn has_two_ranges(&self, leaf: usize) -> bool {
+        let varies = |&column: &usize| {
+            let (min, max) = split::find_range(&self.models, leaf, self.schema.n_classes, column);
+            min < max
+        };
+        (0..self.models.n_numeric(leaf)).filter(varies).nth(1).is_some()
     }
 
     /// Ignores from now on the attributes of a leaf whose best split has a merit below `least`, if the option is set.

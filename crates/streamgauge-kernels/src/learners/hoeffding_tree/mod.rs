@@ -57,7 +57,7 @@ const VERSION: u32 = 2;
 /// - A row whose value is missing at a node goes to the child that was heaviest when the node split, and is learnt
 ///   there; in MOA it stops at the node.
 /// - With a `subspace`, each leaf uses a random subset of the attributes, drawn when it is created, for its statistics,
-///   its splits and its naive Bayes.
+///   its splits and its naive Bayes. If only one of them can split the leaf, nothing else is compared with it.
 /// - The tree never holds more than `max_bytes`: the least promising leaves are frozen, and thawed when they become
 ///   promising. A frozen leaf only counts its classes and predicts the majority.
 ///

@@ -31,7 +31,8 @@ pub(super) struct Candidate {
 pub(super) struct Best {
     /// The split.
     pub candidate: Candidate,
-    /// Its merit minus that of the best split by another attribute, or of not splitting if that is better.
+    /// Its merit minus that of the best split by another attribute, or of not splitting if that is better and may be
+    /// chosen; infinite if there is neither.
     pub lead: f64,
 }
 
@@ -48,6 +49,8 @@ pub(super) struct SplitEvaluator<'a, const V: usize> {
     pub binary: bool,
     /// The split criterion.
     pub criterion: SplitCriterion,
+    /// Whether a split must also be better than not splitting.
+    pub may_stay: bool,
 }
 
 impl<const V: usize> SplitEvaluator<'_, V> {
@@ -70,7 +73,7 @@ impl<const V: usize> SplitEvaluator<'_, V> {
             }
         }
         best.map(|candidate| {
-            let unsplit = self.merit_unsplit(candidate.slot);
+            let unsplit = if self.may_stay { self.merit_unsplit(candidate.slot) } else { f64::NEG_INFINITY };
             Best { candidate, lead: candidate.merit - second.max(unsplit) }
         })
     }
@@ -352,7 +355,14 @@ mod tests {
     fn merits_of_thresholds_side_by_side_equal_their_definition() {
         let (models, learnt) = model();
         let criterion = SplitCriterion::InfoGain;
-        let evaluator = SplitEvaluator { models: &models, model: 0, n_classes: N_CLASSES, binary: false, criterion };
+        let evaluator = SplitEvaluator {
+            models: &models,
+            model: 0,
+            n_classes: N_CLASSES,
+            binary: false,
+            criterion,
+            may_stay: true,
+        };
         for column in 0..2 {
             let thresholds = std::array::from_fn(|i| (i as f64 - 1.0) * [0.35, 1.0][column]);
             let merits = evaluator.threshold_merits::<InfoGain>(column, &thresholds);
