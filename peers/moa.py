@@ -39,6 +39,7 @@ __all__ = [
     "measure_speed",
     "measure_warm_speed",
     "measure_weka",
+    "predict_unweighted",
     "predict_weighted",
     "record_events",
     "run_detectors",
@@ -164,6 +165,14 @@ def predict_weighted(
         arff.write(Path(folder, "rows.arff"), schema, x, y)
         weights = "\n".join(map(repr, weight.tolist()))
         output = _run_java([_get_source("WeightedPredictions"), learner, f"{folder}/rows.arff", str(seed)], weights)
+    return np.array(output.split(), dtype=np.int32)
+
+
+def predict_unweighted(schema: Schema, x: NDArray[np.float64], y: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Predict then learn every row with a Hoeffding adaptive tree without random weights; needs a JDK."""
+    with TemporaryDirectory() as folder:
+        arff.write(Path(folder, "rows.arff"), schema, x, y)
+        output = _run_java([_get_source("UnweightedAdaptiveTree"), f"{folder}/rows.arff"])
     return np.array(output.split(), dtype=np.int32)
 
 

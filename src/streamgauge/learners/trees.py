@@ -163,13 +163,10 @@ class HoeffdingAdaptiveTree(TreeOptions):
     """A Hoeffding tree that monitors the error of its nodes and replaces subtrees whose error rises.
 
     Each node monitors the error below it with ADWIN. If the error of an inner node rises, an alternate tree starts to
-    learn beside it. It replaces the node once both have seen more than 300 rows and its error is lower by more than
-    ``sqrt(2 * e * (1 - e) * log(2 / 0.05) * (1 / n + 1 / m))``, where e and n are the error and the rows of the node
-    and m the rows of the alternate; it is dropped once its error is higher by as much.
-
-    MOA's implementation replaces a node as soon as the alternate splits for the first time, without comparing the two,
-    so that a false alarm costs a part of the tree; ours follows the paper. On stationary streams ours is at least as
-    accurate; on changing streams either may be ahead.
+    learn beside it. It replaces the node as soon as it splits for the first time, or once both have seen more than 300
+    rows and its error is lower by more than ``sqrt(2 * e * (1 - e) * log(2 / 0.05) * (1 / n + 1 / m))``, where e and n
+    are the error and the rows of the node and m the rows of the alternate; it is dropped once its error is higher by as
+    much. The paper compares the two in every case; MOA does not, and follows drifts faster.
 
     Parameters
     ----------

@@ -137,3 +137,19 @@ def test_a_learner_of_weighted_rows_is_as_accurate_as_moas(learner: str, stream:
     differing = np.mean(ours != theirs)
     assert abs(np.mean(ours == y) - np.mean(theirs == y)) <= 0.002
     assert differing <= at_most, f"{differing:.6f} of the predictions differ"
+
+
+@pytest.mark.usefixtures("moa_programs")
+def test_an_adaptive_tree_without_random_weights_replaces_branches_as_moas() -> None:
+    rng = np.random.default_rng(5)
+    x = rng.random((40_000, 2))
+    concepts = rng.integers(2, size=(10, 4))
+    cells = 2 * (x[:, 0] > 0.5) + (x[:, 1] > 0.5)
+    y = concepts[np.arange(len(x)) // 4_000, cells].astype(np.int32)
+    schema = Schema((Attribute("a"), Attribute("b")), ("u", "v"))
+    theirs = moa.predict_unweighted(schema, x, y)
+    tree = HoeffdingAdaptiveTree(bootstrap=False).build(schema, 1)
+    ours, _ = tree.interleave(Step(Batch(0, x, y)), with_votes=False)
+    assert tree.facts["n_switched"] > 3
+    assert np.mean(ours == y) == pytest.approx(np.mean(theirs == y), abs=0.005)
+    assert np.mean(ours == theirs) > 0.98

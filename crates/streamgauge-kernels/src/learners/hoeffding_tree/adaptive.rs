@@ -50,8 +50,8 @@ impl AdaptiveOptions {
 /// A Hoeffding adaptive tree: a Hoeffding tree whose nodes monitor their error with ADWIN.
 ///
 /// - When the error of a split node rises, an alternate tree starts there and learns beside it. It replaces the node
-///   once both have seen more than 300 rows and its error is lower by more than `sqrt(2 e (1 - e) ln(2 / 0.05) (1 / n +
-///   1 / n'))`; it is dropped once its error is higher by as much. Another rise restarts the alternate.
+///   as soon as it splits, or once both have seen more than 300 rows and its error is lower by more than `sqrt(2 e (1 -
+///   e) ln(2 / 0.05) (1 / n + 1 / n'))`; it is dropped once its error is higher by as much. Another rise restarts it.
 /// - With `bootstrap` a leaf learns a row with its weight times a Poisson(1) number, or once where that is 0.
 /// - The tree stops growing, and starts no alternates, where it could otherwise exceed `max_bytes`.
 #[derive(Debug, Clone)]
@@ -138,7 +138,12 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
             }
             let alternate = self.alternates[node as usize];
             if alternate != NO_NODE {
+                let was_leaf = self.tree.nodes.leaf(alternate).is_some();
                 self.learn_below(alternate, x, row, label, weight);
+                if was_leaf && self.tree.nodes.leaf(alternate).is_none() {
+                    self.switch(node, alternate);
+                    break;
+                }
             }
         }
         predicted
@@ -198,15 +203,22 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
         if gain.abs() <= bound {
             return false;
         }
-        self.has_orphans = true;
-        self.alternates[node as usize] = NO_NODE;
         if gain > 0.0 {
-            self.tree.nodes.replace_subtree(node, alternate);
-            self.windows[node as usize] = self.windows[alternate as usize].take();
-            self.alternates[node as usize] = self.alternates[alternate as usize];
-            self.n_switched += 1;
+            self.switch(node, alternate);
+        } else {
+            self.has_orphans = true;
+            self.alternates[node as usize] = NO_NODE;
         }
         gain > 0.0
+    }
+
+    /// Replaces a node by its alternate tree.
+    fn switch(&mut self, node: u32, alternate: u32) {
+        self.has_orphans = true;
+        self.tree.nodes.replace_subtree(node, alternate);
+        self.windows[node as usize] = self.windows[alternate as usize].take();
+        self.alternates[node as usize] = self.alternates[alternate as usize];
+        self.n_switched += 1;
     }
 
     /// Drops nodes that no root reaches.
@@ -325,5 +337,29 @@ impl<const V: usize> Learner for HoeffdingAdaptiveTree<V> {
         reader.finish()?;
         *self = loaded;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alternate_replaces_its_node_at_its_first_split() {
+        let schema = Schema { n_values: vec![0, 0], n_classes: 2 };
+        let options = AdaptiveOptions { bootstrap: false, ..Default::default() };
+        let mut tree = HoeffdingAdaptiveTree::<1>::new(schema, options, 1).unwrap();
+        let draws = Draws::new(1, Purpose::named("rows"), 0);
+        let mut n_started = 0;
+        for row in 0..12_000 {
+            let row_draws = draws.within(row);
+            let x = [row_draws.uniform(0), row_draws.uniform(1)];
+            let label = usize::from((x[(row / 4_000 % 2) as usize] > 0.5) != (row > 8_000));
+            tree.learn(&x, label, 1.0);
+            let roots = tree.alternates.iter().filter(|&&root| root != NO_NODE);
+            n_started += roots.clone().count();
+            assert!(roots.clone().all(|&root| tree.tree.nodes.leaf(root).is_some()));
+        }
+        assert!(n_started > 0 && tree.n_switched > 0);
     }
 }
