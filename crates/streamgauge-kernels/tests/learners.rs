@@ -72,6 +72,32 @@ fn mixed(n: usize, missing: f64) -> Data {
     data
 }
 
+/// Returns rows of any schema with fractional weights. Some numeric columns are constant and some are rare indicators,
+/// so that they are constant in some classes.
+fn indicators(n_values: &[u32], n_classes: usize, n: usize) -> Data {
+    let (value, label, d) = (uniform("value", 2), uniform("label", 2), n_values.len());
+    let mut data = data(n_values, n_classes, n, |row| {
+        let y = (label(row) * n_classes as f64) as usize;
+        let number = |a: usize, value: f64| match a % 4 {
+            0 => 0.1 * y as f64 + value,
+            1 => 3.5,
+            _ => f64::from(u8::from(value < 0.02 * ((a + y) % 3) as f64)),
+        };
+        let nominal = |a: usize, n_values: u32, value: f64| {
+            let likely = (y * (a + 3)) as f64 % f64::from(n_values);
+            if value < 0.5 { likely } else { (2.0 * (value - 0.5) * f64::from(n_values)).floor() }
+        };
+        let attribute = |(a, &n_values): (usize, &u32)| {
+            let value = value(row * d + a);
+            if n_values == 0 { number(a, value) } else { nominal(a, n_values, value) }
+        };
+        (n_values.iter().enumerate().map(attribute).collect(), y)
+    });
+    let draw = uniform("weight", 2);
+    data.weight = (0..n).map(|row| 0.25 * (1.0 + (draw(row) * 4.0).floor())).collect();
+    data
+}
+
 fn build_tree(options: TreeOptions, schema: &Schema) -> Box<dyn Learner> {
     let options = HoeffdingTreeOptions {
         grace_period: options.grace_period,
@@ -160,7 +186,15 @@ fn the_tree_splits_and_predicts_as_its_reference_by_gini() {
 
 #[test]
 fn naive_bayes_predicts_as_its_reference() {
-    for data in [centres(10, 2, 5000), centres(40, 7, 3000), sums(5000), mixed(5000, 0.0), mixed(5000, 0.2)] {
+    let plain = [centres(10, 2, 5000), centres(40, 7, 3000), sums(5000), mixed(5000, 0.0), mixed(5000, 0.2)];
+    let odd = [
+        indicators(&[0; 54], 7, 3000),
+        indicators(&[0; 6], 2, 3000),
+        indicators(&[&[0][..], &[2; 24]].concat(), 10, 3000),
+        indicators(&[0, 5, 0, 5, 3, 0, 30], 21, 3000),
+        indicators(&[0, 7], 2, 3000),
+    ];
+    for data in plain.into_iter().chain(odd) {
         let n_classes = data.schema.n_classes;
         let mut slow = Bayes::new(&data.schema.n_values, vec![0.0; n_classes], ABSTAINED);
         let mut fast = naive_bayes(data.schema.clone());
@@ -231,7 +265,8 @@ fn odd_shapes() -> Vec<Data> {
     gone.x.iter_mut().enumerate().for_each(|(i, x)| *x = if i % 4 == 1 || i % 5 == 0 { f64::NAN } else { *x });
     let nothing = data(&[], 2, 300, |row| (vec![], row % 2));
     let all = [centres(1, 2, 1500), centres(1000, 2, 700), centres(3, 100, 3000), mixed(1500, 0.5)];
-    [one_class, huge, constant, far, gone, nothing].into_iter().chain(all).collect()
+    let nominal = [indicators(&[0; 20], 5, 1000), indicators(&[&[0][..], &[2; 8]].concat(), 21, 1000)];
+    [one_class, huge, constant, far, gone, nothing].into_iter().chain(all).chain(nominal).collect()
 }
 
 #[test]

@@ -38,13 +38,14 @@
 //!            decays    V vectors                         -1 / (2 variance)
 //!            min, max  V vectors each                    for splits
 //!
-//! counts     n2: value 0, 1, 2, total | n4: value 0, 1, total     f64, per class
+//! counts     n2: value 0, 1, 2 | n4: value 0, 1     f64, a row of all classes for each value
 //! ```
 
 use std::ops::Add;
 
 use super::Schema;
 use super::f64x4::{F64x4, LANES, Mask, mask_first};
+use crate::dispatch;
 
 /// The number of rows that are processed together.
 pub(super) const BLOCK: usize = 32;
@@ -77,6 +78,9 @@ impl RowPanel {
     }
 }
 
+/// 2^52: a number whose last bit is worth 1. Adding it leaves a whole number in the last bits.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
+
 /// The code of a missing nominal value.
 pub(super) const MISSING: u32 = u32::MAX;
 
@@ -89,7 +93,7 @@ pub(super) enum Slot {
     Nominal(usize),
 }
 
-/// The counts of a nominal attribute: one per value, then their sum.
+/// The counts of a nominal attribute: one per value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NominalTable {
     /// The attribute.
@@ -101,17 +105,18 @@ pub(super) struct NominalTable {
 }
 
 impl NominalTable {
-    /// Returns the index of the sum of its counts.
+    /// Returns the indices of its counts.
     #[inline(always)]
-    pub fn total(self) -> usize {
-        self.start + self.n_values
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start..self.start + self.n_values
     }
 
     /// Returns the index of a value's count; [`MISSING`] if it is none of the values.
     #[inline(always)]
     fn code(self, value: f64) -> u32 {
-        let is_known = value >= 0.0 && value < self.n_values as f64;
-        if is_known { self.start as u32 + value as u32 } else { MISSING }
+        // By the bits: a conversion that saturates takes several instructions.
+        let value = (value + WHOLE).to_bits().wrapping_sub(WHOLE.to_bits());
+        if value < self.n_values as u64 { self.start as u32 + value as u32 } else { MISSING }
     }
 }
 
@@ -124,16 +129,28 @@ pub(super) struct Layout {
     pub numeric: Vec<usize>,
     /// The tables of the nominal attributes.
     pub nominal: Vec<NominalTable>,
+    /// The different numbers of values of the nominal attributes, each with the number of attributes.
+    pub table_sizes: Vec<(usize, usize)>,
     /// The number of counts of all tables.
     pub n_counts: usize,
     /// The number of numeric columns to store: all of them, or as many as a subspace has.
     pub n_columns: usize,
+    /// The number of nominal codes to store, likewise.
+    pub n_codes: usize,
 }
 
 impl Layout {
     /// Returns the layout of a schema's rows.
     pub fn new(schema: &Schema) -> Self {
-        let mut layout = Self { slots: vec![], numeric: vec![], nominal: vec![], n_counts: 0, n_columns: 0 };
+        let mut layout = Self {
+            slots: vec![],
+            numeric: vec![],
+            nominal: vec![],
+            table_sizes: vec![],
+            n_counts: 0,
+            n_columns: 0,
+            n_codes: 0,
+        };
         for (attribute, &n_values) in schema.n_values.iter().enumerate() {
             if n_values == 0 {
                 layout.slots.push(Slot::Numeric(layout.numeric.len()));
@@ -141,18 +158,22 @@ impl Layout {
             } else {
                 let nominal = NominalTable { attribute, n_values: n_values as usize, start: layout.n_counts };
                 layout.slots.push(Slot::Nominal(layout.nominal.len()));
-                layout.n_counts = nominal.total() + 1;
+                layout.n_counts = nominal.range().end;
                 layout.nominal.push(nominal);
+                match layout.table_sizes.iter_mut().find(|size| size.0 == nominal.n_values) {
+                    Some(size) => size.1 += 1,
+                    None => layout.table_sizes.push((nominal.n_values, 1)),
+                }
             }
         }
-        layout.n_columns = layout.numeric.len();
+        (layout.n_columns, layout.n_codes) = (layout.numeric.len(), layout.nominal.len());
         layout
     }
 
     /// Returns the layout of rows of which at most `size` attributes are used.
     pub fn in_subspace(schema: &Schema, size: usize) -> Self {
         let layout = Self::new(schema);
-        Self { n_columns: layout.n_columns.min(size), ..layout }
+        Self { n_columns: layout.n_columns.min(size), n_codes: layout.n_codes.min(size), ..layout }
     }
 
     /// Returns the number of vectors of a panel if at most `size` attributes are used.
@@ -177,6 +198,7 @@ impl Layout {
         self.slots.capacity() * size_of::<Slot>()
             + self.numeric.capacity() * size_of::<usize>()
             + self.nominal.capacity() * size_of::<NominalTable>()
+            + self.table_sizes.capacity() * size_of::<(usize, usize)>()
     }
 }
 
@@ -190,6 +212,7 @@ pub(super) fn columns_in_panel<const V: usize>(n_columns: usize, panel: usize) -
 #[derive(Debug, Clone)]
 pub(super) struct Rows<const V: usize> {
     n_panels: usize,
+    /// The number of codes of a row, padded to whole vectors.
     n_nominal: usize,
     panels: Vec<RowPanel>,
     codes: Vec<u32>,
@@ -215,7 +238,8 @@ impl<'a, const V: usize> Row<'a, V> {
         &self.rows.panels[self.i * n..self.i * n + n]
     }
 
-    /// Returns the codes of its nominal values, the indices of their counts; [`MISSING`] if missing.
+    /// Returns the codes of its nominal values, the indices of their counts; [`MISSING`] if missing, and as padding to
+    /// whole vectors.
     #[inline(always)]
     pub fn codes(self) -> &'a [u32] {
         let n = self.rows.n_nominal;
@@ -232,7 +256,8 @@ impl<'a, const V: usize> Row<'a, V> {
 impl<const V: usize> Rows<V> {
     /// Allocates `n_rows` rows.
     pub fn new(layout: &Layout, n_rows: usize) -> Self {
-        let (n_panels, n_numeric, n_nominal) = (layout.n_panels::<V>(), layout.numeric.len(), layout.nominal.len());
+        let (n_panels, n_numeric, n_nominal) = (layout.n_panels::<V>(), layout.numeric.len(), layout.n_codes);
+        let n_nominal = n_nominal.next_multiple_of(LANES);
         Self {
             n_panels,
             n_nominal,
@@ -299,6 +324,14 @@ impl<const V: usize> Rows<V> {
     /// Separates the values of rows into numbers and codes.
     #[inline(never)]
     fn fill_mixed(&mut self, layout: &Layout, x: &[f64], n_rows: usize) {
+        dispatch::run(
+            #[inline(always)]
+            || self.fill_mixed_inlined(layout, x, n_rows),
+        );
+    }
+
+    #[inline(always)]
+    fn fill_mixed_inlined(&mut self, layout: &Layout, x: &[f64], n_rows: usize) {
         for (i, x) in x.chunks_exact(layout.n_attributes()).take(n_rows).enumerate() {
             let mut missing = false;
             let panels = &mut self.panels[i * self.n_panels..(i + 1) * self.n_panels];
@@ -348,13 +381,13 @@ impl<const V: usize> Rows<V> {
         self.has_missing[i % BLOCK] = false;
     }
 
-    /// Does the same for any attributes; the codes of nominal attributes that are not given are [`MISSING`].
+    /// Does the same for any attributes; the codes of the nominal ones come first, the rest are [`MISSING`].
     #[inline(never)]
     fn gather_mixed(&mut self, i: usize, layout: &Layout, x: &[f64], attributes: &[u32]) {
         let panels = &mut self.panels[i * self.n_panels..(i + 1) * self.n_panels];
         let codes = &mut self.codes[i * self.n_nominal..(i + 1) * self.n_nominal];
         codes.fill(MISSING);
-        let (mut column, mut missing) = (0, false);
+        let (mut column, mut n_codes, mut missing) = (0, 0, false);
         for &attribute in attributes {
             let value = x[attribute as usize];
             match layout.slots[attribute as usize] {
@@ -364,8 +397,9 @@ impl<const V: usize> Rows<V> {
                     (column, missing) = (column + 1, missing || !known);
                 }
                 Slot::Nominal(table) => {
-                    codes[table] = layout.nominal[table].code(value);
-                    missing |= codes[table] == MISSING;
+                    codes[n_codes] = layout.nominal[table].code(value);
+                    missing |= codes[n_codes] == MISSING;
+                    n_codes += 1;
                 }
             }
         }

@@ -22,13 +22,15 @@ pub(in crate::learners) struct Class {
     pub log_base: f64,
     /// Whether a value was missing in an observed row, so that the weights of its columns differ.
     pub has_missing: bool,
+    /// Whether some columns had no variance when it was last refreshed; only saves time.
+    pub has_points: bool,
 }
 
 impl Class {
     /// Creates a class of the given weight without observed rows.
     pub fn new(weight: f64) -> Self {
         let log_base = if weight > 0.0 { ln_of_weight(weight) } else { f64::NEG_INFINITY };
-        Self { weight, observed: 0.0, log_base, has_missing: false }
+        Self { weight, observed: 0.0, log_base, has_missing: false, has_points: false }
     }
 }
 
@@ -230,10 +232,42 @@ impl<const V: usize> ClassPanel<V> {
         (products, inverses)
     }
 
+    /// Does the same if some columns are points: their squared deviations count as `dof`, so that the variance is 1 and
+    /// its logarithm 0. Also returns the number of points.
+    #[inline(always)]
+    pub fn refresh_with_points(&mut self, dof: f64) -> (F64x4, F64x4, f64) {
+        let (mut moments, mut points) = (self.moments, F64x4::ZERO);
+        for squares in &mut moments.squares {
+            for i in 0..LANES {
+                let is_point = squares.0[i] == 0.0;
+                points.0[i] += if is_point { 1.0 } else { 0.0 };
+                squares.0[i] = if is_point { dof } else { squares.0[i] };
+            }
+        }
+        let (mut decays, products, inverses) = moments.decays(dof);
+        for (decays, squares) in decays.iter_mut().zip(&self.moments.squares) {
+            for i in 0..LANES {
+                decays.0[i] = if squares.0[i] == 0.0 { POINT_DECAY } else { decays.0[i] };
+            }
+        }
+        self.decays = decays;
+        (products, inverses, points.sum())
+    }
+
     /// Adds the log densities of a row to a sum, without their normalisers.
     #[inline(always)]
     pub fn add_log_densities(&self, x: &[F64x4; V], sum: F64x4) -> F64x4 {
         self.moments.add_log_densities(&self.decays, x, sum)
+    }
+
+    /// Does the same for the first `n` vectors of a row, which hold all columns that are not padding.
+    #[inline(always)]
+    pub fn add_first_log_densities(&self, x: &RowPanel, n: usize, mut sum: F64x4) -> F64x4 {
+        for v in 0..n.min(V) {
+            let delta = x.vector(v) - self.moments.mean[v];
+            sum = (delta * delta).mul_add(self.decays[v], sum);
+        }
+        sum
     }
 
     /// Sets the decays column by column, whatever the variances and weights; returns the sum of the log normalisers.
@@ -344,6 +378,27 @@ mod tests {
         assert!((fast - log).abs() < 1e-12 && (slow - log).abs() < 1e-12);
         let sum = |panel: &ClassPanel<2>| panel.add_log_densities(&rows[7].vectors(), F64x4::ZERO).sum();
         assert!((sum(&panel) - sum(&careful)).abs() < 1e-12 * sum(&panel).abs());
+    }
+
+    #[test]
+    fn constant_columns_are_refreshed_as_column_by_column() {
+        let new = || ClassPanel::<2>::new(Class::new(0.0), 5);
+        let (mut together, mut alone) = (new(), new());
+        for (i, mut x) in rows().into_iter().enumerate() {
+            (x.0[0], x.0[3]) = (7.0, -1.5);
+            for panel in [&mut together, &mut alone] {
+                panel.observe(&x.vectors(), 1.0, (i + 1) as f64, true);
+            }
+        }
+        let n = rows().len() as f64;
+        let (products, _, n_points) = together.refresh_with_points(n - 1.0);
+        let log = 0.5 * (5.0 * (n - 1.0).ln() - products.product().ln()) - (5.0 - n_points) * HALF_LN_2PI;
+        let expected = alone.refresh_by_column(5, &[F64x4::splat(n); 2]);
+        assert!(n_points == 2.0 && (log - expected).abs() < 1e-12);
+        for column in 0..5 {
+            let [together, alone] = [&together, &alone].map(|panel| panel.decays[column / LANES].0[column % LANES]);
+            assert!((together / alone - 1.0).abs() < 1e-12);
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! and refreshed when the class learns.
 
 use super::f64x4::{F64x4, LANES};
-use super::rows::{Layout, MAX_VECTORS, Slot, columns_in_panel};
+use super::rows::{Layout, MAX_VECTORS, NominalTable, Slot, columns_in_panel};
 use super::{ABSTAINED, Schema};
 
 mod capacity;
@@ -89,8 +89,10 @@ pub(super) struct Models<const V: usize> {
     panels: Vec<ClassPanel<V>>,
     /// The weights of the values of each column, for classes with missing values; empty until a value is missing.
     known_weights: Vec<[F64x4; V]>,
+    /// Per model and nominal value, the weight of each class.
     counts: Vec<f64>,
-    logs: Vec<f64>,
+    /// Per model and nominal value, the part of each class's log-likelihood, in vectors of classes.
+    logs: Vec<F64x4>,
     /// Per model, a bit for each attribute that its splits ignore; empty if none can be ignored.
     ignored: Vec<u64>,
     /// The number of such words per model.
@@ -168,12 +170,18 @@ impl<const V: usize> Models<V> {
         start..start + n
     }
 
-    /// Returns the range of the counts of a class.
+    /// Returns the range of the counts of a model.
     #[inline(always)]
-    fn count_range(&self, model: usize, class: usize) -> std::ops::Range<usize> {
-        let n = self.layout.n_counts;
-        let start = (model * self.n_classes + class) * n;
-        start..start + n
+    fn count_range(&self, model: usize) -> std::ops::Range<usize> {
+        let n = self.layout.n_counts * self.n_classes;
+        model * n..(model + 1) * n
+    }
+
+    /// Returns the range of the logarithms of a model.
+    #[inline(always)]
+    fn log_range(&self, model: usize) -> std::ops::Range<usize> {
+        let n = self.layout.n_counts * self.n_classes.div_ceil(LANES);
+        model * n..(model + 1) * n
     }
 
     /// Returns the panels of all classes of a model.
@@ -228,10 +236,33 @@ impl<const V: usize> Models<V> {
         self.panels(model).iter().any(|panel| panel.class.has_missing)
     }
 
-    /// Returns the counts of the nominal values of a class.
+    /// Returns the weights of the classes with each value of a nominal attribute, one value after the other.
     #[inline(always)]
-    pub fn counts(&self, model: usize, class: usize) -> &[f64] {
-        &self.counts[self.count_range(model, class)]
+    pub fn counts(&self, model: usize, table: NominalTable) -> &[f64] {
+        let (start, range) = (self.count_range(model).start, table.range());
+        &self.counts[start + range.start * self.n_classes..start + range.end * self.n_classes]
+    }
+
+    /// Returns the weight of a class in which a nominal attribute is known.
+    #[inline(always)]
+    pub fn known_weight(&self, model: usize, class: usize, table: NominalTable) -> f64 {
+        let Class { observed, has_missing, .. } = self.panels[self.panel_range(model, class).start].class;
+        if has_missing { self.sum_counts(model, class, table) } else { observed }
+    }
+
+    /// Returns the sum of the weights of a class with each value of a nominal attribute.
+    #[cold]
+    #[inline(never)]
+    fn sum_counts(&self, model: usize, class: usize, table: NominalTable) -> f64 {
+        self.counts(model, table).iter().skip(class).step_by(self.n_classes).sum()
+    }
+
+    /// Returns the tables of the nominal attributes that a model uses.
+    fn tables(&self, model: usize) -> impl Iterator<Item = NominalTable> {
+        self.slots(model).filter_map(|(_, slot)| match slot {
+            Slot::Nominal(table) => Some(self.layout.nominal[table]),
+            Slot::Numeric(_) => None,
+        })
     }
 
     /// Adds a model without observed rows, with initial weights of its classes and a majority in case they are all 0.
@@ -243,8 +274,9 @@ impl<const V: usize> Models<V> {
         if !self.known_weights.is_empty() {
             grow_column(&mut self.known_weights, n * self.n_panels, [F64x4::ZERO; V]);
         }
-        grow_column(&mut self.counts, n * self.layout.n_counts, 0.0);
-        grow_column(&mut self.logs, n * self.layout.n_counts, 0.0);
+        let (n_counts, n_logs) = (self.count_range(model).end, self.log_range(model).end);
+        grow_column(&mut self.counts, n_counts, 0.0);
+        grow_column(&mut self.logs, n_logs, F64x4::ZERO);
         grow_column(&mut self.ignored, (model + 1) * self.n_words, 0);
         self.reset(model, weights, majority);
     }
@@ -264,9 +296,10 @@ impl<const V: usize> Models<V> {
             for (i, panel) in self.panel_range(model, class).enumerate() {
                 self.panels[panel] = ClassPanel::new(Class::new(weight), columns_in_panel::<V>(n_numeric, i));
             }
-            let range = self.count_range(model, class);
-            nominal::clear(&self.layout.nominal, &mut self.counts[range.clone()], &mut self.logs[range]);
         }
+        let (counts, logs) = (self.count_range(model), self.log_range(model));
+        self.counts[counts].fill(0.0);
+        self.logs[logs].fill(F64x4::ZERO);
         self.summaries[model] = ModelSummary::new(total, heaviest, most, n_numeric);
         self.ignored[model * self.n_words..(model + 1) * self.n_words].fill(0);
     }

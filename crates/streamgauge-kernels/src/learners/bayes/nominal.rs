@@ -1,54 +1,146 @@
-//! The counts of the nominal values of one class, with Laplace smoothing.
+//! The counts of the nominal values of a model, with Laplace smoothing.
 //!
-//! The probability of a value is `(count + 1) / (total + n_values)`. The logarithms of both terms are stored.
+//! The probability of a value in a class is `(count + 1) / (known weight + n_values)`. The logarithm of the numerator is
+//! stored beside each count. Both have the classes innermost, so that a prediction adds one row of classes per
+//! attribute, and learning changes one lane of it. The denominators do not depend on the row: they are part of the log
+//! base of a class.
 
-use crate::learners::rows::{MISSING, NominalTable};
+use crate::learners::f64x4::{F64x4, LANES, Mask};
+use crate::learners::rows::{MAX_VECTORS, MISSING};
 use crate::learners::vector_math::ln;
 
-/// Resets the counts to 0, and their logarithms.
-pub(super) fn clear(nominal: &[NominalTable], counts: &mut [f64], logs: &mut [f64]) {
-    counts.fill(0.0);
-    logs.fill(0.0);
-    for table in nominal {
-        logs[table.total()] = ln(table.n_values as f64);
-    }
-}
+/// The number of classes whose logarithms are added in parallel.
+pub(super) const MAX_CLASSES: usize = MAX_VECTORS * LANES;
 
-/// Computes the logarithms of the counts.
-pub(super) fn refresh(nominal: &[NominalTable], counts: &[f64], logs: &mut [f64]) {
-    for table in nominal {
-        for i in table.start..table.total() {
-            logs[i] = ln(counts[i] + 1.0);
+/// Factors beyond this are not multiplied: the product of two lesser ones does not overflow.
+const MAX_FACTOR: f64 = 1e150;
+
+/// Computes the logarithms of the counts, in vectors of classes.
+pub(super) fn refresh(counts: &[f64], n_classes: usize, logs: &mut [F64x4]) {
+    let rows = logs.chunks_exact_mut(n_classes.div_ceil(LANES));
+    for (logs, counts) in rows.zip(counts.chunks_exact(n_classes)) {
+        for (log, count) in logs.iter_mut().flat_map(|logs| &mut logs.0).zip(counts) {
+            *log = ln(count + 1.0);
         }
-        logs[table.total()] = ln(counts[table.total()] + table.n_values as f64);
     }
 }
 
-/// Counts a row's values.
+/// Counts a row's values in a class of a model. The codes are padded to whole vectors.
 #[inline(always)]
-pub(super) fn observe(nominal: &[NominalTable], codes: &[u32], weight: f64, counts: &mut [f64], logs: &mut [f64]) {
-    for (table, &code) in nominal.iter().zip(codes) {
+pub(super) fn observe(
+    codes: &[u32],
+    (label, n_classes): (usize, usize),
+    weight: f64,
+    counts: &mut [f64],
+    logs: &mut [F64x4],
+) {
+    let (n_vectors, vector) = (n_classes.div_ceil(LANES), label / LANES);
+    let own: Mask = std::array::from_fn(|i| if i == label % LANES { u64::MAX } else { 0 });
+    let others = own.map(|mask| !mask);
+    for &[a, b, c, d] in codes.as_chunks::<LANES>().0 {
+        let mut numerators = F64x4([
+            add_to_count(counts, a, (label, n_classes), weight),
+            add_to_count(counts, b, (label, n_classes), weight),
+            add_to_count(counts, c, (label, n_classes), weight),
+            add_to_count(counts, d, (label, n_classes), weight),
+        ]);
+        for numerator in &mut numerators.0 {
+            *numerator = ln(*numerator);
+        }
+        for (code, log) in [a, b, c, d].into_iter().zip(numerators.0) {
+            if code != MISSING {
+                // The whole vector is stored: a load of the next row waits for a store that is narrower.
+                let logs = &mut logs[code as usize * n_vectors + vector];
+                *logs = logs.masked(&others) + F64x4::splat(log).masked(&own);
+            }
+        }
+    }
+}
+
+/// Adds to the count of a value in a class; returns the count plus 1, or 1 if the value is missing.
+#[inline(always)]
+fn add_to_count(counts: &mut [f64], code: u32, (label, n_classes): (usize, usize), weight: f64) -> f64 {
+    if code == MISSING {
+        return 1.0;
+    }
+    let count = &mut counts[code as usize * n_classes + label];
+    *count += weight;
+    *count + 1.0
+}
+
+/// Returns the sum of the logarithms of a row's known values for each of up to [`MAX_CLASSES`] classes, from `first` on.
+#[inline(always)]
+pub(super) fn sum_logs(codes: &[u32], logs: &[F64x4], n_classes: usize, first: usize) -> [F64x4; MAX_VECTORS] {
+    let (n_vectors, vector) = (n_classes.div_ceil(LANES), first / LANES);
+    let mut sums = [F64x4::ZERO; MAX_VECTORS];
+    match n_vectors - vector {
+        1 => sums[..1].copy_from_slice(&sum_vectors::<1>(codes, logs, n_vectors, vector)),
+        2 => sums[..2].copy_from_slice(&sum_vectors::<2>(codes, logs, n_vectors, vector)),
+        3 => sums[..3].copy_from_slice(&sum_vectors::<3>(codes, logs, n_vectors, vector)),
+        _ => sums = sum_vectors::<MAX_VECTORS>(codes, logs, n_vectors, vector),
+    }
+    sums
+}
+
+/// Does the same for `N` vectors of classes.
+#[inline(always)]
+fn sum_vectors<const N: usize>(codes: &[u32], logs: &[F64x4], n_vectors: usize, vector: usize) -> [F64x4; N] {
+    let mut sums = [F64x4::ZERO; N];
+    for &code in codes {
         if code == MISSING {
             continue;
         }
-        let (value, total) = (code as usize, table.total());
-        counts[value] += weight;
-        counts[total] += weight;
-        logs[value] = ln(counts[value] + 1.0);
-        logs[total] = ln(counts[total] + table.n_values as f64);
+        if let Some(row) = logs[code as usize * n_vectors + vector..].first_chunk::<N>() {
+            for (sum, &logs) in sums.iter_mut().zip(row) {
+                *sum = *sum + logs;
+            }
+        }
     }
+    sums
 }
 
-/// Returns the log probability of a row's values, without missing ones.
+/// Returns the sum of the logarithms of a row's known values for one class, with the same bits.
 #[inline(always)]
-pub(super) fn log_probability(nominal: &[NominalTable], codes: &[u32], logs: &[f64]) -> f64 {
+pub(super) fn sum_logs_of_class(codes: &[u32], logs: &[F64x4], n_classes: usize, class: usize) -> f64 {
     let mut sum = 0.0;
-    for (table, &code) in nominal.iter().zip(codes) {
+    for &code in codes {
         if code != MISSING {
-            sum += logs[code as usize] - logs[table.total()];
+            sum += logs[code as usize * n_classes.div_ceil(LANES) + class / LANES].0[class % LANES];
         }
     }
     sum
+}
+
+/// The logarithm of a product of factors of at least 1, by few logarithms.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LogProduct {
+    log: f64,
+    product: f64,
+}
+
+impl LogProduct {
+    /// The product without factors.
+    pub const ONE: Self = Self { log: 0.0, product: 1.0 };
+
+    /// Multiplies by a factor.
+    #[inline(always)]
+    pub fn multiply(&mut self, factor: f64) {
+        if factor > MAX_FACTOR {
+            self.log += ln(factor);
+            return;
+        }
+        self.product *= factor;
+        if self.product > MAX_FACTOR {
+            self.log += ln(self.product);
+            self.product = 1.0;
+        }
+    }
+
+    /// Returns the logarithm.
+    #[inline(always)]
+    pub fn log(self) -> f64 {
+        self.log + ln(self.product)
+    }
 }
 
 #[cfg(test)]
@@ -56,22 +148,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn probabilities_are_smoothed_and_missing_values_left_out() {
-        let nominal = [
-            NominalTable { attribute: 0, n_values: 3, start: 0 },
-            NominalTable { attribute: 1, n_values: 2, start: 4 },
-        ];
-        let (mut counts, mut logs) = ([0.0; 7], [0.0; 7]);
-        clear(&nominal, &mut counts, &mut logs);
-        for codes in [[0, 4], [0, MISSING], [2, 5]] {
-            observe(&nominal, &codes, 2.0, &mut counts, &mut logs);
+    fn logarithms_follow_the_counts_of_a_class_and_missing_values_are_left_out() {
+        // Two attributes of three and two values, five classes.
+        let n_classes = 5;
+        let (mut counts, mut logs) = ([0.0; 25], [F64x4::ZERO; 10]);
+        for codes in [[0, 3, MISSING, MISSING], [0, MISSING, MISSING, MISSING], [2, 4, MISSING, MISSING]] {
+            for label in [3, 4] {
+                observe(&codes, (label, n_classes), 2.0 * (label - 2) as f64, &mut counts, &mut logs);
+            }
         }
-        let probability = |codes: [u32; 2]| log_probability(&nominal, &codes, &logs).exp();
-        assert!((probability([0, 4]) - 5.0 / 9.0 * 3.0 / 6.0).abs() < 1e-15);
-        assert!((probability([1, MISSING]) - 1.0 / 9.0).abs() < 1e-15);
-        assert_eq!(probability([MISSING, MISSING]), 1.0);
-        let mut refreshed = [0.0; 7];
-        refresh(&nominal, &counts, &mut refreshed);
+        let sum = |codes: [u32; 2], class: usize| {
+            let sum = sum_logs_of_class(&codes, &logs, n_classes, class);
+            assert_eq!(sum, sum_logs(&codes, &logs, n_classes, 0)[class / LANES].0[class % LANES]);
+            sum
+        };
+        assert!((sum([0, 3], 3) - (5.0_f64 * 3.0).ln()).abs() < 1e-15);
+        assert!((sum([0, 3], 4) - (9.0_f64 * 5.0).ln()).abs() < 1e-15);
+        assert!((sum([2, MISSING], 3) - 3.0_f64.ln()).abs() < 1e-15);
+        assert_eq!((sum([1, MISSING], 3), sum([0, 3], 2), sum([MISSING, MISSING], 3)), (0.0, 0.0, 0.0));
+        let mut refreshed = [F64x4::ZERO; 10];
+        refresh(&counts, n_classes, &mut refreshed);
         assert_eq!(refreshed, logs);
+    }
+
+    #[test]
+    fn the_logarithm_of_a_product_neither_overflows_nor_loses_factors() {
+        for factors in [vec![], vec![2.0; 24], vec![1e9; 40], vec![1e200, 3.0, f64::MAX, 1e149, 1e149, 7.0]] {
+            let expected: f64 = factors.iter().map(|factor: &f64| factor.ln()).sum();
+            let mut product = LogProduct::ONE;
+            for factor in factors {
+                product.multiply(factor);
+            }
+            assert!((product.log() - expected).abs() <= 1e-13 * expected.max(1.0));
+        }
     }
 }

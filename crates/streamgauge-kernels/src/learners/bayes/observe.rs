@@ -1,11 +1,12 @@
 //! Learning of a row.
 
+use super::Models;
 use super::gaussian::{Class, ClassPanel, is_safe};
-use super::{Models, nominal};
+use super::nominal::{self, LogProduct};
 use crate::dispatch;
 use crate::learners::f64x4::{F64x4, LANES};
 use crate::learners::rows::{MAX_VECTORS, Row, columns_in_panel};
-use crate::learners::vector_math::{HALF_LN_2PI, ln_of_quotient, ln_of_weight};
+use crate::learners::vector_math::{HALF_LN_2PI, ln, ln_of_quotient, ln_of_weight};
 
 /// Variances are computed in parallel up to this weight of a class: its 18th power does not overflow.
 const MAX_WEIGHT: f64 = 1e15;
@@ -29,20 +30,18 @@ impl<const V: usize> Models<V> {
         for (panel, x) in panels.iter_mut().zip(row.panels()) {
             panel.observe(&x.vectors(), weight, observed, self.keeps_ranges);
         }
-        if !refresh(panels, n_numeric) {
-            self.refresh_by_column(model, label);
-        }
         if self.layout.n_counts > 0 {
             self.count(model, row, label, weight);
         }
+        self.refresh_inlined(model, label, n_numeric);
     }
 
     /// Counts a row's nominal values.
     #[inline(always)]
     fn count(&mut self, model: usize, row: Row<'_, V>, label: usize, weight: f64) {
-        let range = self.count_range(model, label);
-        let (counts, logs) = (&mut self.counts[range.clone()], &mut self.logs[range]);
-        nominal::observe(&self.layout.nominal, row.codes(), weight, counts, logs);
+        let (counts, logs) = (self.count_range(model), self.log_range(model));
+        let (counts, logs) = (&mut self.counts[counts], &mut self.logs[logs]);
+        nominal::observe(row.codes(), (label, self.n_classes), weight, counts, logs);
     }
 
     /// Learns a row that is the model's first, or has missing values, or whose class has; the weights are already
@@ -65,7 +64,7 @@ impl<const V: usize> Models<V> {
                 self.count(model, row, label, weight);
             },
         );
-        self.refresh_by_column(model, label);
+        self.refresh(model, label);
     }
 
     /// Learns the numbers of a row; column by column if the row or the class has missing values.
@@ -93,17 +92,57 @@ impl<const V: usize> Models<V> {
 
     /// Refreshes what predictions need of a class, with the same bits as during learning.
     pub fn refresh(&mut self, model: usize, label: usize) {
-        let (range, n) = (self.panel_range(model, label), self.n_numeric(model));
-        let panels = &mut self.panels[range];
-        let has_missing = panels[0].class.has_missing;
-        let done = !has_missing
-            && dispatch::run(
-                #[inline(always)]
-                || refresh(panels, n),
-            );
-        if !done {
-            self.refresh_by_column(model, label);
+        let n_numeric = self.n_numeric(model);
+        if self.panels[self.panel_range(model, label).start].class.has_missing {
+            return self.refresh_by_column(model, label);
         }
+        dispatch::run(
+            #[inline(always)]
+            || self.refresh_inlined(model, label, n_numeric),
+        );
+    }
+
+    /// Does the same for a class without missing values.
+    #[inline(always)]
+    fn refresh_inlined(&mut self, model: usize, label: usize, n_numeric: usize) {
+        let range = self.panel_range(model, label);
+        let first = range.start;
+        let Some(log) = refresh(&mut self.panels[range], n_numeric) else {
+            return self.refresh_by_column(model, label);
+        };
+        self.panels[first].class.log_base = log - self.log_denominators(model, label);
+    }
+
+    /// Returns the logarithm of the denominators of the nominal attributes, which do not depend on the row.
+    #[inline(always)]
+    fn log_denominators(&self, model: usize, label: usize) -> f64 {
+        if self.layout.n_counts == 0 {
+            return 0.0;
+        }
+        let Class { observed, has_missing, .. } = self.panels[self.panel_range(model, label).start].class;
+        if has_missing || self.subspaces.is_some() {
+            return self.log_some_denominators(model, label);
+        }
+        let (mut log, mut product) = (0.0, LogProduct::ONE);
+        for &(n_values, n_tables) in &self.layout.table_sizes {
+            let factor = observed + n_values as f64;
+            if n_tables > 1 {
+                log += n_tables as f64 * ln(factor);
+            } else {
+                product.multiply(factor);
+            }
+        }
+        log + product.log()
+    }
+
+    /// Does the same if not all attributes are used or known.
+    #[inline(never)]
+    fn log_some_denominators(&self, model: usize, label: usize) -> f64 {
+        let mut product = LogProduct::ONE;
+        for table in self.tables(model) {
+            product.multiply(self.known_weight(model, label, table) + table.n_values as f64);
+        }
+        product.log()
     }
 
     /// Refreshes what predictions need of a class, whatever its variances and missing values.
@@ -123,33 +162,44 @@ impl<const V: usize> Models<V> {
                     log += self.panels[panel]
                         .refresh_by_column(columns_in_panel::<V>(n_numeric, panel - first), known_weights);
                 }
-                self.panels[first].class.log_base = log;
+                self.panels[first].class.log_base = log - self.log_denominators(model, label);
             },
         );
     }
 }
 
-/// Refreshes what predictions need of a class without missing values: two divisions and a logarithm per panel.
+/// Refreshes the decays of a class without missing values, with two divisions and a logarithm per panel; returns the
+/// part of its log-likelihood that does not depend on the row, without nominal attributes.
 ///
-/// Returns false if the variances do not allow it, because some are 0 or too far from 1.
+/// Returns `None` if the variances are too far from 1.
 #[inline(always)]
-fn refresh<const V: usize>(panels: &mut [ClassPanel<V>], n_columns: usize) -> bool {
+fn refresh<const V: usize>(panels: &mut [ClassPanel<V>], n_columns: usize) -> Option<f64> {
     let class = panels[0].class;
     // The weight shares the logarithm of the first panel.
-    let (mut log, mut weight, mut n_left) = (0.0, class.weight, n_columns);
+    let (mut log, mut weight, mut n_left, mut has_points) = (0.0, class.weight, n_columns, false);
+    if !has_variance(&class) {
+        return None;
+    }
     for panel in panels.iter_mut() {
         let n = if V < MAX_VECTORS { n_left } else { n_left.min(MAX_VECTORS * LANES) };
-        let (products, inverses) = panel.refresh(class.observed - 1.0);
-        if !(has_variance(&class) && is_safe(products, inverses)) {
-            return false;
+        let (mut products, mut inverses, mut n_points) = (F64x4::ZERO, F64x4::splat(f64::INFINITY), 0.0);
+        if !class.has_points {
+            (products, inverses) = panel.refresh(class.observed - 1.0);
         }
+        if !is_safe(products, inverses) {
+            (products, inverses, n_points) = panel.refresh_with_points(class.observed - 1.0);
+            if !is_safe(products, inverses) {
+                return None;
+            }
+        }
+        has_points |= n_points > 0.0;
         // Stored to memory: otherwise the compiler uses vectors of two.
         let product = std::hint::black_box(products).product();
-        log += log_base(product, scale_log_base(class.observed - 1.0, n, weight), n);
+        log += log_base(product, scale_log_base(class.observed - 1.0, n, weight), n) + n_points * HALF_LN_2PI;
         (weight, n_left) = (1.0, n_left - n);
     }
-    panels[0].class.log_base = log;
-    true
+    panels[0].class.has_points = has_points;
+    Some(log)
 }
 
 /// Returns whether the weight of a class allows its variances to be computed in parallel.

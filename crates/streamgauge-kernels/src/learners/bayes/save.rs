@@ -102,9 +102,9 @@ impl<const V: usize> Models<V> {
     /// Computes all derived values, with the same bits as during learning.
     fn refresh_all(&mut self) {
         for model in 0..self.summaries.len() {
+            let (counts, logs) = (self.count_range(model), self.log_range(model));
+            nominal::refresh(&self.counts[counts], self.n_classes, &mut self.logs[logs]);
             for label in 0..self.n_classes {
-                let range = self.count_range(model, label);
-                nominal::refresh(&self.layout.nominal, &self.counts[range.clone()], &mut self.logs[range]);
                 let fresh = self.summaries[model].fresh;
                 let first = self.panel_range(model, label).start;
                 let class = &mut self.panels[first].class;

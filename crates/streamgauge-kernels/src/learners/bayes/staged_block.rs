@@ -113,7 +113,7 @@ impl<const V: usize> StagedBlock<V> {
     fn class(&self, state: usize) -> Class {
         let state = state % N_STATES;
         let (weight, observed, log_base) = (self.weights[state], self.observed[state], self.log_bases[state]);
-        Class { weight, observed, log_base, has_missing: false }
+        Class { weight, observed, log_base, has_missing: false, has_points: false }
     }
 
     /// Learns all rows, each into its own state; returns the last state of each class, and `total` plus the

@@ -4,28 +4,59 @@ use super::gaussian::ClassPanel;
 use super::{ModelSummary, Models, nominal};
 use crate::dispatch;
 use crate::learners::ABSTAINED;
-use crate::learners::f64x4::F64x4;
-use crate::learners::rows::Row;
-use crate::learners::vector_math::exp;
+use crate::learners::f64x4::{F64x4, LANES};
+use crate::learners::rows::{MAX_VECTORS, MISSING, Row};
+use crate::learners::vector_math::{exp, ln};
 
 /// A class whose log-likelihood is at most this is ruled out.
 pub(in crate::learners) const RULED_OUT: f64 = -1e200;
 
 impl<const V: usize> Models<V> {
-    /// Returns the logarithm of a class's weight times the likelihood of a row without missing values.
+    /// Returns the logarithm of a class's weight times the densities of the numbers of a row without missing values.
     #[inline(always)]
-    fn log_likelihood(&self, model: usize, class: usize, panels: &[ClassPanel<V>], row: Row<'_, V>) -> f64 {
+    fn log_density(&self, panels: &[ClassPanel<V>], row: Row<'_, V>) -> f64 {
+        let log_base = panels[0].class.log_base;
+        if self.layout.n_columns == 0 {
+            return log_base;
+        }
         let mut sum = F64x4::ZERO;
-        for (panel, x) in panels.iter().zip(row.panels()) {
-            sum = panel.add_log_densities(&x.vectors(), sum);
+        if V < MAX_VECTORS {
+            for (panel, x) in panels.iter().zip(row.panels()) {
+                sum = panel.add_log_densities(&x.vectors(), sum);
+            }
+        } else {
+            let mut n_vectors = self.layout.n_columns.div_ceil(LANES);
+            for (panel, x) in panels.iter().zip(row.panels()) {
+                sum = if n_vectors >= V {
+                    panel.add_log_densities(&x.vectors(), sum)
+                } else {
+                    panel.add_first_log_densities(x, n_vectors, sum)
+                };
+                n_vectors = n_vectors.saturating_sub(V);
+            }
         }
         // Stored to memory: otherwise the compiler uses vectors of two.
-        let sum = std::hint::black_box(sum);
-        let log = panels[0].class.log_base + sum.sum();
+        log_base + std::hint::black_box(sum).sum()
+    }
+
+    /// Calls a function with each class and the logarithm of its weight times the likelihood of a row without missing
+    /// values.
+    #[inline(always)]
+    fn for_each_class(&self, model: usize, row: Row<'_, V>, mut apply: impl FnMut(usize, f64)) {
+        let (panels, n) = (self.panels(model), self.n_panels());
         if self.layout.n_counts == 0 {
-            return log;
+            for class in 0..self.n_classes {
+                apply(class, self.log_density(&panels[class * n..(class + 1) * n], row));
+            }
+            return;
         }
-        log + nominal::log_probability(&self.layout.nominal, row.codes(), &self.logs[self.count_range(model, class)])
+        for first in (0..self.n_classes).step_by(nominal::MAX_CLASSES) {
+            let logs = nominal::sum_logs(row.codes(), &self.logs[self.log_range(model)], self.n_classes, first);
+            for class in first..self.n_classes.min(first + nominal::MAX_CLASSES) {
+                let log = logs[(class - first) / LANES % MAX_VECTORS].0[class % LANES];
+                apply(class, self.log_density(&panels[class * n..(class + 1) * n], row) + log);
+            }
+        }
     }
 
     /// Does the same for a row with missing values, which are left out.
@@ -39,9 +70,17 @@ impl<const V: usize> Models<V> {
                 for (panel, x) in self.panels[self.panel_range(model, class)].iter().zip(row.panels()) {
                     sum = panel.add_log_densities_with_missing(x, sum);
                 }
-                let logs = &self.logs[self.count_range(model, class)];
-                let log = self.panels[self.panel_range(model, class).start].class.log_base + sum.sum();
-                log + nominal::log_probability(&self.layout.nominal, row.codes(), logs)
+                let mut log = self.panels[self.panel_range(model, class).start].class.log_base + sum.sum();
+                let logs = &self.logs[self.log_range(model)];
+                for (table, &code) in self.tables(model).zip(row.codes()) {
+                    // The log base has the denominators of all attributes.
+                    log += if code == MISSING {
+                        ln(self.known_weight(model, class, table) + table.n_values as f64)
+                    } else {
+                        nominal::sum_logs_of_class(&[code], logs, self.n_classes, class)
+                    };
+                }
+                log
             },
         )
     }
@@ -53,13 +92,16 @@ impl<const V: usize> Models<V> {
             return self.find_likeliest_with_missing(model, row);
         }
         let (mut best, mut most) = (self.summaries[model].majority, RULED_OUT);
-        let (panels, n) = (self.panels(model), self.n_panels());
-        for class in 0..self.n_classes {
-            let log = self.log_likelihood(model, class, &panels[class * n..(class + 1) * n], row);
-            let better = log > most;
-            best = if better { class as i32 } else { best };
-            most = if better { log } else { most };
-        }
+        self.for_each_class(
+            model,
+            row,
+            #[inline(always)]
+            |class, log| {
+                let better = log > most;
+                best = if better { class as i32 } else { best };
+                most = if better { log } else { most };
+            },
+        );
         best
     }
 
@@ -80,10 +122,12 @@ impl<const V: usize> Models<V> {
                 *log = self.log_likelihood_with_missing(model, class, row);
             }
         } else {
-            let (panels, n) = (self.panels(model), self.n_panels());
-            for (class, log) in logs.iter_mut().enumerate() {
-                *log = self.log_likelihood(model, class, &panels[class * n..(class + 1) * n], row);
-            }
+            self.for_each_class(
+                model,
+                row,
+                #[inline(always)]
+                |class, log| logs[class] = log,
+            );
         }
         find_greatest(logs.iter().copied(), self.summaries[model].majority)
     }
@@ -93,7 +137,10 @@ impl<const V: usize> Models<V> {
     #[inline(always)]
     pub fn find_likeliest_after(&self, model: usize, row: Row<'_, V>, label: usize, logs: &[f64]) -> i32 {
         let (mut best, mut most) = (self.summaries[model].majority, RULED_OUT);
-        let now = self.log_likelihood(model, label, &self.panels[self.panel_range(model, label)], row);
+        let mut now = self.log_density(&self.panels[self.panel_range(model, label)], row);
+        if self.layout.n_counts > 0 {
+            now += nominal::sum_logs_of_class(row.codes(), &self.logs[self.log_range(model)], self.n_classes, label);
+        }
         for (class, &before) in logs.iter().enumerate() {
             let log = if class == label { now } else { before };
             let better = log > most;
@@ -109,13 +156,7 @@ impl<const V: usize> Models<V> {
         dispatch::run(
             #[inline(always)]
             || {
-                for (class, vote) in votes.iter_mut().enumerate() {
-                    *vote = if row.has_missing() {
-                        self.log_likelihood_with_missing(model, class, row)
-                    } else {
-                        self.log_likelihood(model, class, &self.panels[self.panel_range(model, class)], row)
-                    };
-                }
+                self.log_likelihoods(model, row, votes);
             },
         );
         let (best, most) = find_greatest(votes.iter().copied(), ABSTAINED);

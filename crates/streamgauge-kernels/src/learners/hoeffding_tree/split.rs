@@ -3,6 +3,7 @@
 use super::criterion::{Gini, Impurity, InfoGain, SplitCriterion, hellinger};
 use super::nodes::Test;
 use crate::learners::bayes::{Column, Models};
+use crate::learners::f64x4::{F64x4, LANES};
 use crate::learners::rows::{NominalTable, Slot};
 use crate::learners::vector_math::normal_cdf;
 
@@ -106,7 +107,7 @@ impl<const V: usize> SplitEvaluator<'_, V> {
     fn merit_unsplit(&self, slot: Slot) -> f64 {
         self.criterion.merit_unsplit((0..self.n_classes).map(|class| match slot {
             Slot::Numeric(column) => self.models.column(self.model, class, column).weight,
-            Slot::Nominal(i) => self.models.counts(self.model, class)[self.models.layout().nominal[i].total()],
+            Slot::Nominal(i) => self.models.known_weight(self.model, class, self.models.layout().nominal[i]),
         }))
     }
 
@@ -187,8 +188,7 @@ impl<const V: usize> SplitEvaluator<'_, V> {
             SplitCriterion::InfoGain => self.find_best_values_by::<InfoGain>(table),
             SplitCriterion::Gini => self.find_best_values_by::<Gini>(table),
             SplitCriterion::Hellinger => {
-                let counts = (0..self.n_classes).map(|class| self.models.counts(self.model, class)).collect::<Vec<_>>();
-                hellinger::find_best_values(&counts, table, self.binary)
+                hellinger::find_best_values(self.models.counts(self.model, table), self.n_classes, self.binary)
             }
         }
     }
@@ -196,35 +196,75 @@ impl<const V: usize> SplitEvaluator<'_, V> {
     /// Does the same for a criterion that is a sum over branches.
     #[inline(always)]
     fn find_best_values_by<C: Impurity>(&self, table: NominalTable) -> Option<(Test, f64)> {
-        let count = |class: usize, index: usize| self.models.counts(self.model, class)[index];
-        let classes = 0..self.n_classes;
-        let total: f64 = classes.clone().map(|class| count(class, table.total())).sum();
-        let (mut sum, mut n_heavy, mut best) = (0.0, 0, None);
-        for index in table.start..table.total() {
-            let weight: f64 = classes.clone().map(|class| count(class, index)).sum();
-            sum += C::branch(classes.clone().map(|class| C::term(count(class, index))).sum::<f64>(), weight);
+        let (counts, n_classes) = (self.models.counts(self.model, table), self.n_classes);
+        let known = |class: usize| self.models.known_weight(self.model, class, table);
+        let (mut total, mut sum, mut n_heavy, mut best) = (0.0, 0.0, 0, None);
+        for class in 0..n_classes {
+            total += known(class);
+        }
+        for counts in counts.chunks_exact(n_classes) {
+            let weight = sum_of(counts);
+            sum += C::branch(sum_of_terms::<C>(counts), weight);
             n_heavy += usize::from(weight / total > MIN_BRANCH_SHARE);
         }
         if !self.binary && n_heavy >= 2 {
             best = Some((Test::Which(table.n_values as u32), sum / total));
-        }
-        for index in table.start..table.total() {
-            let (mut weight, mut sum, mut rest) = (0.0, 0.0, 0.0);
-            for class in classes.clone() {
-                let (is, all) = (count(class, index), count(class, table.total()));
-                weight += is;
-                sum += C::term(is);
-                rest += C::term(all - is);
+            if table.n_values == 2 {
+                // Either value against the rest is the same split.
+                return best;
             }
+        }
+        let mut rest = vec![0.0; n_classes];
+        for (value, counts) in counts.chunks_exact(n_classes).enumerate() {
+            let weight = sum_of(counts);
+            if !(weight / total > MIN_BRANCH_SHARE && (total - weight) / total > MIN_BRANCH_SHARE) {
+                continue;
+            }
+            for (class, (rest, count)) in rest.iter_mut().zip(counts).enumerate() {
+                *rest = known(class) - count;
+            }
+            let (sum, rest) = (sum_of_terms::<C>(counts), sum_of_terms::<C>(&rest));
             let merit = (C::branch(sum, weight) + C::branch(rest, total - weight)) / total;
-            let enough = weight / total > MIN_BRANCH_SHARE && (total - weight) / total > MIN_BRANCH_SHARE;
             // Rounding must not prefer a test of one value to a branch per value.
-            if enough && best.is_none_or(|(_, most)| merit > most + 1e-12) {
-                best = Some((Test::Is((index - table.start) as u32), merit));
+            if best.is_none_or(|(_, most)| merit > most + 1e-12) {
+                best = Some((Test::Is(value as u32), merit));
             }
         }
         best
     }
+}
+
+/// Returns the sum of the weights of the classes, in a fixed order of lanes.
+#[inline(always)]
+fn sum_of(weights: &[f64]) -> f64 {
+    let (vectors, rest) = weights.as_chunks::<LANES>();
+    let mut sums = F64x4::ZERO;
+    for &weights in vectors {
+        sums = sums + F64x4(weights);
+    }
+    let mut sum = sums.sum();
+    for weight in rest {
+        sum += weight;
+    }
+    sum
+}
+
+/// Returns the sum of the terms of the classes, likewise.
+#[inline(always)]
+fn sum_of_terms<C: Impurity>(weights: &[f64]) -> f64 {
+    let mut sums = F64x4::ZERO;
+    for weights in weights.chunks(LANES) {
+        // Padding has the term 0.
+        let mut terms = [0.0; LANES];
+        for (term, &weight) in terms.iter_mut().zip(weights) {
+            *term = weight;
+        }
+        for term in &mut terms {
+            *term = C::term(*term);
+        }
+        sums = sums + F64x4(terms);
+    }
+    sums.sum()
 }
 
 /// Returns the least and the greatest value of a column.
@@ -290,11 +330,11 @@ pub(super) fn branch_weights<const V: usize>(
             if branch == 0 { below } else { stats.weight - below }
         }
         (Test::Is(code), Slot::Nominal(i)) => {
-            let (counts, table) = (models.counts(model, class), models.layout().nominal[i]);
-            let is = counts[table.start + code as usize];
-            if branch == 0 { is } else { counts[table.total()] - is }
+            let table = models.layout().nominal[i];
+            let is = models.counts(model, table)[code as usize * n_classes + class];
+            if branch == 0 { is } else { models.known_weight(model, class, table) - is }
         }
-        (_, Slot::Nominal(i)) => models.counts(model, class)[models.layout().nominal[i].start + branch],
+        (_, Slot::Nominal(i)) => models.counts(model, models.layout().nominal[i])[branch * n_classes + class],
         (_, Slot::Numeric(_)) => 0.0,
     };
     let branches = 0..candidate.test.n_branches();

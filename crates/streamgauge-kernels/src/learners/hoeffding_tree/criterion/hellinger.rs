@@ -6,7 +6,6 @@
 use super::super::nodes::Test;
 use super::super::split::{MIN_BRANCH_SHARE, N_PADDED, N_THRESHOLDS};
 use crate::learners::bayes::Column;
-use crate::learners::rows::NominalTable;
 use crate::learners::vector_math::exp;
 
 /// Returns the mean of a distance over all pairs; 0 if there is no pair.
@@ -68,27 +67,29 @@ pub(in super::super) fn threshold_merits(
     merits
 }
 
-/// Returns the best test of a nominal attribute; `None` if all weight falls into one branch.
-pub(in super::super) fn find_best_values(counts: &[&[f64]], table: NominalTable, binary: bool) -> Option<(Test, f64)> {
-    let total: f64 = counts.iter().map(|counts| counts[table.total()]).sum();
-    let weight = |index: usize| counts.iter().map(|counts| counts[index]).sum::<f64>();
-    let heavy = |index: usize| weight(index) / total > MIN_BRANCH_SHARE;
-    let known: Vec<&[f64]> = counts.iter().copied().filter(|counts| counts[table.total()] > 0.0).collect();
-    let values = table.start..table.total();
-    let share = |counts: &[f64], index: usize| counts[index] / counts[table.total()];
+/// Returns the best test of a nominal attribute, from the weights of the classes with each of its values; `None` if all
+/// weight falls into one branch.
+pub(in super::super) fn find_best_values(counts: &[f64], n_classes: usize, binary: bool) -> Option<(Test, f64)> {
+    let totals = (0..n_classes).map(|class| counts.iter().skip(class).step_by(n_classes).sum::<f64>());
+    let known: Vec<(usize, f64)> = totals.enumerate().filter(|&(_, total)| total > 0.0).collect();
+    let total: f64 = known.iter().map(|class| class.1).sum();
+    let values = 0..counts.len() / n_classes;
+    let weight = |value: usize| counts[value * n_classes..(value + 1) * n_classes].iter().sum::<f64>();
+    let heavy = |value: usize| weight(value) / total > MIN_BRANCH_SHARE;
+    let share = |&(class, total): &(usize, f64), value: usize| counts[value * n_classes + class] / total;
     let mut best = None;
-    if !binary && values.clone().filter(|&index| heavy(index)).count() >= 2 {
+    if !binary && values.clone().filter(|&value| heavy(value)).count() >= 2 {
         let merit = mean_over_pairs(&known, |first, second| {
-            distance(values.clone().map(|index| (share(first, index) * share(second, index)).sqrt()).sum())
+            distance(values.clone().map(|value| (share(first, value) * share(second, value)).sqrt()).sum())
         });
-        best = Some((Test::Which(table.n_values as u32), merit));
+        best = Some((Test::Which(values.len() as u32), merit));
     }
-    for index in values.clone().filter(|&index| heavy(index) && weight(index) / total < 1.0 - MIN_BRANCH_SHARE) {
+    for value in values.clone().filter(|&value| heavy(value) && weight(value) / total < 1.0 - MIN_BRANCH_SHARE) {
         let merit =
-            mean_over_pairs(&known, |first, second| two_way_distance(share(first, index), share(second, index)));
+            mean_over_pairs(&known, |first, second| two_way_distance(share(first, value), share(second, value)));
         // Rounding must not prefer a test of one value to a branch per value.
         if best.is_none_or(|(_, most)| merit > most + 1e-12) {
-            best = Some((Test::Is((index - table.start) as u32), merit));
+            best = Some((Test::Is(value as u32), merit));
         }
     }
     best
