@@ -52,6 +52,7 @@ impl Learner for RowCounter {
     }
 }
 
+#[allow(clippy::unnecessary_wraps)] // a factory may fail
 fn counter(schema: &Schema, _seed: u64) -> Result<Box<dyn Learner>, KernelError> {
     Ok(Box::new(RowCounter { schema: schema.clone(), n_learnt: 0 }))
 }
