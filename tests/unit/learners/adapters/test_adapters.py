@@ -91,7 +91,7 @@ def test_what_is_no_prediction_is_refused(given):
         learner.predict(np.zeros((1, 3)))
 
 
-@pytest.mark.parametrize("thing", [42, "HoeffdingTree", SGDClassifier, object(), None])
+@pytest.mark.parametrize("thing", [42, SGDClassifier, object(), None])
 def test_what_is_no_learner_is_refused(thing):
     with pytest.raises(StreamgaugeError, match="this is not a learner"):
         sg.evaluate(sg.SEA(n_rows=10), {"mine": thing})
