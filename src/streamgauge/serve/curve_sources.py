@@ -105,13 +105,12 @@ def _list_compared(results: Results) -> tuple[str, ...]:
 
 
 def _place_differences(results: Results) -> dict[tuple[str, str, str], NDArray[np.float64]]:
-    """Return the difference of each pair in each compared measure at the rows of all readings; NaN where unknown."""
+    """Return the difference of each pair in each measure at all readings: the last one known, NaN before the first."""
     differences = results.differences
     if differences is None:
         return {}
-    values = np.full((len(results.rows), *differences.values.shape[1:]), np.nan)
-    is_kept = np.isin(results.rows, differences.rows)
-    values[is_kept] = differences.values[np.isin(differences.rows, results.rows)]
+    last = np.searchsorted(differences.rows, results.rows, side="right") - 1
+    values = np.where((last >= 0)[:, None, None], differences.values[np.maximum(last, 0)], np.nan)
     return {column: values[:, index] for index, column in enumerate(differences.columns)}
 
 
