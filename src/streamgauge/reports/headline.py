@@ -1,6 +1,7 @@
 """The answer first: which learner is best, by how much, how sure, and since when."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import numpy as np
 
@@ -54,22 +55,23 @@ def _lead(question: str) -> str:
 
 def _describe_value(results: RunData, group: BestGroup) -> str:
     """Return the best learner with its value and, if that can be computed, the interval."""
-    learner = group.best
     over = "" if group.forgetting == LANDMARK else f" {describe_forgetting(group.forgetting)}"
-    if group.measure not in results.measures or group.forgetting not in results.forgettings:
-        return f"{learner} in {group.measure}{over}"
-    unit = results.unit(group.measure)
-    value = results.final(learner, group.measure, group.forgetting).mean
-    text = format_value(value, unit) + ("%" if unit == RATE else f" {unit}")
+    is_read = group.measure in results.measures and group.forgetting in results.forgettings
+    value = results.final(group.best, group.measure, group.forgetting).mean if is_read else None
+    ends = None
     if group.forgetting == LANDMARK:
-        try:
-            low, high = find_interval(results, learner, group.measure, alpha=group.alpha)
-        except StreamgaugeError:
-            pass  # too few rows or folds: the sentence has the value alone
-        else:
-            low, high = (max(low, 0.0), min(high, 1.0)) if unit == RATE and value >= 0.0 else (low, high)
-            text = f"{text} [{format_value(low, unit)}, {format_value(high, unit)}]"
-    return f"{learner}, {group.measure} {text}{over}"
+        with suppress(StreamgaugeError):  # too few rows or folds: the sentence has the value alone
+            ends = find_interval(results, group.best, group.measure, alpha=group.alpha)
+    if value is None and ends is not None:
+        value, over = (ends[0] + ends[1]) / 2, " over all rows"  # the readings cover fewer
+    if value is None:
+        return f"{group.best} in {group.measure}{over}"
+    unit = results.unit(group.measure)
+    text = format_value(value, unit) + ("%" if unit == RATE else f" {unit}")
+    if ends is not None:
+        low, high = (max(ends[0], 0.0), min(ends[1], 1.0)) if unit == RATE and value >= 0.0 else ends
+        text = f"{text} [{format_value(low, unit)}, {format_value(high, unit)}]"
+    return f"{group.best}, {group.measure} {text}{over}"
 
 
 def _find_since(results: RunData, group: BestGroup, behind: Sequence[str]) -> int | None:

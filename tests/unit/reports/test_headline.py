@@ -35,6 +35,14 @@ def test_the_best_is_named_with_its_interval_and_since_when() -> None:
     assert headline.endswith("for such streams too.")
 
 
+def test_a_value_over_all_rows_is_shown_where_the_readings_cover_fewer() -> None:
+    windowed = sg.evaluate("SEA(n_rows=3000)", LEARNERS[1:], scheme="Bootstrap(5)", forgetting="Window(200)")
+    whole = sg.evaluate("SEA(n_rows=3000)", LEARNERS[1:], scheme="Bootstrap(5)")
+    (headline,) = write_headline(windowed, [sg.compare(windowed, forgetting="Landmark()")])
+    (expected,) = write_headline(whole, [sg.compare(whole)])
+    assert headline.replace(" over all rows;", ";") == expected
+
+
 def test_learners_that_cannot_be_distinguished_are_not_called_best() -> None:
     results = sg.evaluate("SEA(n_rows=3000)", ["HoeffdingTree", "NaiveBayes"], scheme="Bootstrap(10)")
     outcome = sg.compare(results)
