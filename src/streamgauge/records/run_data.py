@@ -243,9 +243,8 @@ class RunData:
         chosen = {name: described[name] for name in names if name in described} if isinstance(described, dict) else {}
 
         def keeps(*of_record: str) -> bool:
-            return names_kept.issuperset(of_record)
+            return set(names).issuperset(of_record)
 
-        names_kept = set(names)
         return replace(
             self,
             values=self.values[:, indices],

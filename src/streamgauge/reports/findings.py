@@ -23,6 +23,7 @@ __all__ = [
     "find_shared_unit",
     "format_estimate",
     "format_interval",
+    "format_p_term",
     "format_such_streams",
     "group_by_pair",
     "group_by_test",
@@ -283,7 +284,7 @@ def list_ranking_findings(ranking: Ranking) -> list[str]:
     claims = [_describe_claim(pair, better) for pair in ranking.pairs if (better := ranking.better(pair)) is not None]
     return [
         f"{best} has the best mean rank by {ranking.subject}, {mean:.2f}, over {streams}.",
-        f"{differ} (Friedman test, {how}, p {_format_p(p_value)}).",
+        f"{differ} (Friedman test, {how}, p {format_p_term(p_value)}).",
         *claims,
     ]
 
@@ -294,7 +295,7 @@ def _describe_claim(pair: RankedPair, better: str) -> str:
     if better == pair.second:
         worse, wins, losses = (pair.first, pair.losses, pair.wins)
     numbers = f"{count(wins, 'win')}, {count(pair.ties, 'tie')}, {count(losses, 'loss', 'losses')}"
-    return f"{better} is better than {worse} ({numbers}; adjusted p {_format_p(pair.adjusted)})."
+    return f"{better} is better than {worse} ({numbers}; adjusted p {format_p_term(pair.adjusted)})."
 
 
 def list_ranking_limitations(ranking: Ranking) -> list[str]:
@@ -342,7 +343,14 @@ def describe_abstentions(results: RunData) -> Iterator[str]:
             )
 
 
-def _format_p(p_value: float) -> str:
+def format_p_term(p_value: float) -> str:
+    """Return a p-value with its relation.
+
+    Examples
+    --------
+    >>> format_p_term(0.03), format_p_term(1e-9)
+    ('= 0.0300', '< 0.0001')
+    """
     text = format_p_value(p_value)
     return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
 

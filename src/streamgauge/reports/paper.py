@@ -9,17 +9,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._format.numbers import format_p_value, format_spread, format_value, label_measure
+from streamgauge._format.numbers import format_spread, format_value, label_measure
 from streamgauge._format.text import count, describe_forgetting, join_words, shorten_stream_names
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import RunData
 from streamgauge.reports.document import Cell, Document, Grid
+from streamgauge.reports.findings import format_p_term
 from streamgauge.reports.latex import escape_latex, to_latex
 from streamgauge.reports.references import collect_references
 from streamgauge.reports.title import TESTED, get_part
 from streamgauge.significance import Comparison, Ranking, compare_all, friedman, holm, rank, two_way_t, wilcoxon
 from streamgauge.significance.compare import LANDMARK, choose_forgetting
-from streamgauge.significance.ranking import POST_HOCS, read_fold_values
+from streamgauge.significance.ranking import POST_HOCS, choose_value, read_fold_values
 from streamgauge.streams.output_files import replace_atomically
 
 __all__ = ["build_paper_tables", "describe_method", "write_paper"]
@@ -69,8 +70,9 @@ def write_paper(
         runs, measures=measures, forgetting=forgetting, alpha=alpha, post_hoc=post_hoc, value=value
     )
     several = len({_name_stream(run) for run in runs}) > 1
-    methods: list[object] = [two_way_t, *([friedman, wilcoxon] if several else [])]
-    methods += [holm] if len(runs[0].learners) > 2 or several else []
+    methods: list[object] = [two_way_t, *([friedman] if several else [])]
+    methods += [wilcoxon] if several and post_hoc == "wilcoxon_holm" else []
+    methods += [holm] if len(runs[0].learners) > 2 or (several and post_hoc.endswith("_holm")) else []
     texts = (
         to_latex(tables),
         # Lines may end within the options of a learner, which have no spaces.
@@ -139,7 +141,9 @@ def _build_table(
     for name, of_stream in zip(_shorten(list(by_stream)), by_stream.values(), strict=True):
         means, spreads = _summarise(of_stream, learners, measure, forgetting, value)
         top = max(means.values()) if greater else min(means.values())
-        equal = _find_equal(of_stream, next(name for name in learners if means[name] == top), measure, alpha)
+        equal = _find_equal(
+            of_stream, next(name for name in learners if means[name] == top), measure, forgetting, alpha
+        )
         tested = tested and equal is not None
         cells = tuple(
             Cell(
@@ -164,8 +168,7 @@ def _build_table(
 def _describe_value(run: RunData, forgetting: str | None, value: str | None) -> str:
     chosen = choose_forgetting(run.forgettings, forgetting)
     phrase = describe_forgetting(chosen)
-    is_last = value == "last" or (value is None and chosen == LANDMARK)
-    return phrase if is_last else f"{phrase}, mean of the readings over the stream"
+    return phrase if choose_value(chosen, value) == "last" else f"{phrase}, mean of the readings over the stream"
 
 
 def _describe_table(by_stream: Sequence[Sequence[RunData]], ranking: Ranking | None, alpha: float | None) -> str:
@@ -181,17 +184,13 @@ def _describe_table(by_stream: Sequence[Sequence[RunData]], ranking: Ranking | N
         in_runs = ", in one run at least" if seeds > 1 else ""
         parts.append(f"°: not significantly worse than the best on that stream at level {alpha:g}{in_runs}")
     if ranking is not None:
-        parts.append(f"Friedman test over {count(len(ranking.streams), 'stream')}: p {_format_p(ranking)}")
+        friedman_p = format_p_term(ranking.friedman.best_p)
+        parts.append(f"Friedman test over {count(len(ranking.streams), 'stream')}: p {friedman_p}")
         claims = [(better, pair) for pair in ranking.pairs if (better := ranking.better(pair)) is not None]
         differ = [f"{better} over {pair.second if better == pair.first else pair.first}" for better, pair in claims]
         parts.append(f"Significant over streams: {join_words(differ) if differ else 'none'}")
         parts += [f"{warning[0].upper()}{warning[1:]}".rstrip(".") for warning in ranking.warnings]
     return ". ".join(filter(None, parts)) + "."
-
-
-def _format_p(ranking: Ranking) -> str:
-    text = format_p_value(ranking.friedman.best_p)
-    return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
 
 
 def _summarise(
@@ -211,12 +210,15 @@ def _summarise(
     return {name: float(own.mean()) for name, own in values.items()}, spreads
 
 
-def _find_equal(runs: Sequence[RunData], best: str, measure: str, alpha: float) -> frozenset[str] | None:
+def _find_equal(
+    runs: Sequence[RunData], best: str, measure: str, forgetting: str | None, alpha: float
+) -> frozenset[str] | None:
     """Return the learners that are not significantly worse than the best of a stream; None if that cannot be tested."""
     equal: set[str] = set()
     for run in runs:
         try:
-            tests = compare_all(run, measure=measure, alpha=alpha)
+            chosen = choose_forgetting(run.forgettings, forgetting)
+            tests = compare_all(run, measure=measure, alpha=alpha, forgetting=None if chosen == LANDMARK else chosen)
         except StreamgaugeError:
             return None
         against = [test for test in tests if best in (test.first, test.second)]

@@ -29,6 +29,7 @@ __all__ = [
     "RankedPair",
     "Ranking",
     "check_value",
+    "choose_value",
     "diagram_text",
     "rank",
     "rank_table",
@@ -277,7 +278,7 @@ def rank(
         greater_is_better, unit = run.greater_is_better(measure), run.unit(measure)
         chosen = choose_forgetting(run.forgettings, forgetting)
         row = cells.setdefault(_stream_name(run), {})
-        ranked = value or ("last" if chosen == LANDMARK else "mean")
+        ranked = choose_value(chosen, value)
         for learner, values_of_folds in read_fold_values(run, measure, chosen, ranked).items():
             row.setdefault(learner, []).append(float(values_of_folds.mean()))
     learners = list(dict.fromkeys(learner for row in cells.values() for learner in row))
@@ -300,6 +301,17 @@ def rank(
         alpha=alpha,
     )
     return replace(ranking, value=ranked or "")
+
+
+def choose_value(forgetting: str, value: str | None) -> str:
+    """Return which value is ranked: the one that was asked for, else the one over the stream.
+
+    Examples
+    --------
+    >>> choose_value("Landmark()", None), choose_value("Window(width=50)", None)
+    ('last', 'mean')
+    """
+    return value or ("last" if forgetting == LANDMARK else "mean")
 
 
 def check_value(value: str | None) -> None:
@@ -437,7 +449,7 @@ def read_fold_values(
     (5,)
     """
     forgetting = choose_forgetting(run.forgettings, forgetting)
-    value = value or ("last" if forgetting == LANDMARK else "mean")
+    value = choose_value(forgetting, value)
     curves = {learner: run.curve(learner, measure, forgetting) for learner in run.learners}
     if value == "last":
         curves = {learner: curve[-1:] for learner, curve in curves.items()}

@@ -61,6 +61,22 @@ def test_marks_are_what_the_tests_say(runs: list[sg.Results]) -> None:
     assert {learner for learner, cell in zip(LEARNERS, cells, strict=True) if cell.equal} == set(group.members[1:])
 
 
+def test_marks_under_a_window_are_those_of_the_windowed_test() -> None:
+    run = sg.evaluate("SEA(n_rows=8000)", LEARNERS, scheme="Bootstrap(5)", forgetting="Window(50)", every=50)
+    table = build_paper_tables([run]).blocks[0]
+    assert isinstance(table, Grid)
+    assert "mean of the readings over the stream" in table.title
+    group = compare_all(run, forgetting="Window(width=50)").best_group
+    marked = {learner for learner, cell in zip(LEARNERS, table.rows[0][1], strict=True) if cell.equal}
+    assert marked == set(group.members[1:])
+
+
+def test_only_the_tests_that_were_used_are_cited(runs: list[sg.Results], tmp_path: Path) -> None:
+    for post_hoc, cited in (("wilcoxon_holm", True), ("nemenyi", False)):
+        *_, references = write_paper(runs, tmp_path / post_hoc, post_hoc=post_hoc)
+        assert ("wilcoxon1945individual" in references.read_text()) == cited
+
+
 def test_the_method_names_scheme_seeds_tests_and_null(runs: list[sg.Results]) -> None:
     text = describe_method(runs)
     for part in ("Bootstrap(k=5), with 5 folds", "seeds were 1 and 2", "HoeffdingTree(grace_period=200)", "two-way t"):
