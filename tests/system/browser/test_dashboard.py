@@ -184,13 +184,20 @@ def test_zoom_asks_for_more_and_keys_move_along(browser: Browser, address: str) 
         first = span(page)
         assert 10_000 < first[0] < 20_000 < first[1] < 40_000
         page.locator(".plot").first.focus()
-        page.keyboard.press("ArrowRight")
-        moved = span(page)
+        moved = pressed(page, "ArrowRight")
         assert moved[0] > first[0]
-        page.keyboard.press("+")
-        assert span(page)[1] - span(page)[0] < moved[1] - moved[0]
+        closer = pressed(page, "+")
+        assert closer[1] - closer[0] < moved[1] - moved[0]
         page.keyboard.press("0")
         expect(page).not_to_have_url(re.compile("from="))
+
+
+def pressed(page: Page, key: str) -> tuple[float, float]:
+    """Return the range in the address once it has answered `key`."""
+    before = page.url
+    page.keyboard.press(key)
+    page.wait_for_url(lambda url: url != before)
+    return span(page)
 
 
 def span(page: Page) -> tuple[float, float]:
