@@ -243,7 +243,7 @@ def tally(run: Run, pair: Sequence[Predictions]) -> BlockTallies:
             np.bincount((block * 257 + bins)[run.y == truth], minlength=257 * n_blocks).reshape(n_blocks, 257)
             for truth in (1, 0)
         ]
-        votes[learner, fold, 1] = (0, np.arange(257), np.stack(weights).astype(np.float64))
+        votes[learner, fold, 1] = (2 * np.arange(257) + 1, np.stack(weights).astype(np.float64))
         order = np.argsort(shares, kind="stable")
         numbers[learner, fold, -1, 9:] = np.nan
         areas = numbers[learner, fold, -1, 9:].reshape(4, 2, 2)

@@ -68,8 +68,8 @@ from streamgauge.learners import NoiseFilter, OzaBag
 from streamgauge.measures import list_statistics
 from streamgauge.measures import measure as find_measure
 from streamgauge.protocols import CellBatch, LearnerSpec, Measure, Scheme, Stream
-from streamgauge.records import BlockLayout, BlockTallies, Schema, Trace, Verdict
-from streamgauge.records.blocks import BASELINES, VoteBins, align_bins, list_boundaries
+from streamgauge.records import BlockLayout, Schema, Trace, Verdict
+from streamgauge.records.blocks import BASELINES, list_boundaries
 from streamgauge.significance import LiveTest, PairWatch, two_way_t
 from streamgauge.significance.live import LiveBlocks, analyse_measures
 from streamgauge.significance.two_way import measure_without_blocks
@@ -221,7 +221,7 @@ def choose_measures(repetition: int) -> tuple[Measure, ...]:
 
 
 class Blocks:
-    """The tallies at the ends of blocks, as a run keeps them; votes for class 1 are put into common bins only once.
+    """The tallies at the ends of blocks, as a run keeps them.
 
     Parameters
     ----------
@@ -237,40 +237,15 @@ class Blocks:
         self.measures = tuple(measures)
         statistics = {*list_statistics(measures), BASELINES} - {"rows"}
         layout = BlockLayout(2, tuple(sorted(statistics)))
-        n_folds = len(learners[0])
-        self._history = BlockHistory((len(learners), n_folds), layout)
+        history = BlockHistory((len(learners), len(learners[0])), layout)
         kept = {}
-        self._bins: dict[tuple[int, int], list[VoteBins]] = {}
         for index, trace in enumerate(trace for folds in learners for trace in folds):
             state = BlockState(layout, sg.Landmark().build(2, layout.native_statistics))  # type: ignore[arg-type]
             state.block_rows = sorted({*list_boundaries(0, looks[-1]), *looks})
             state.update(trace, looks)  # areas are exact at looks
-            kept[index] = replace(state.kept, votes=())
-            if layout.has_votes:
-                self._bins[divmod(index, n_folds)] = _align([by_class[1] for by_class in state.kept.votes])
-        self._history.add(kept)
-        self.find_end = self._history.find_end
-
-    def build(self, row: int | None = None, *, min_length: int = 1) -> BlockTallies | None:
-        """Return the tallies of the blocks up to a row, of at least some rows; None if there are none."""
-        blocks = self._history.build(row, min_length=min_length)
-        if blocks is None:
-            return None
-        ends = np.searchsorted(self._history.rows, blocks.rows)
-        votes = {}
-        for (learner, fold), by_end in self._bins.items():
-            level, occupied, weights = by_end[ends[-1]]
-            votes[learner, fold, 1] = (level, occupied, np.diff(weights[:, ends], axis=1, prepend=0.0))
-        return replace(blocks, votes=votes)
-
-
-def _align(votes: Sequence[VoteBins]) -> list[VoteBins]:
-    """Return for each row the bins of all rows before in common bins, [2, rows, bins]; bins get wider with the rows."""
-    last = {level: index for index, (level, _, _) in enumerate(votes)}
-    aligned = {
-        level: (level, votes[end][1], align_bins(votes[: end + 1], level, votes[end][1])) for level, end in last.items()
-    }
-    return [aligned[level] for level, _, _ in votes]
+            kept[index] = state.kept
+        history.add(kept)
+        self.find_end, self.build = history.find_end, history.build
 
 
 def list_looks(n_rows: int, labels: str) -> list[int]:

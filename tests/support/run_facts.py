@@ -17,7 +17,6 @@ def assert_same_blocks(one: RunData, other: RunData) -> None:
     np.testing.assert_array_equal(first.rows, second.rows)
     np.testing.assert_array_equal(first.numbers, second.numbers)
     assert first.votes.keys() == second.votes.keys()
-    for key, (level, index, weights) in first.votes.items():
-        assert second.votes[key][0] == level
-        np.testing.assert_array_equal(second.votes[key][1], index)
-        np.testing.assert_array_equal(second.votes[key][2], weights)
+    for key, (bins, weights) in first.votes.items():
+        np.testing.assert_array_equal(second.votes[key][0], bins)
+        np.testing.assert_array_equal(second.votes[key][1], weights)

@@ -8,6 +8,7 @@
 
 pub mod adaptive_window;
 pub mod baselines;
+pub mod bins;
 pub mod codec;
 pub mod comparison;
 pub mod detectors;

@@ -15,6 +15,7 @@ type Sums = (u64, Column, Column, Column, f64, bool, Column, Column);
 type InterimSums = (u64, Column, Column, Column, usize, Py<PyArray1<f64>>);
 type Parts = (f64, f64, f64, f64, f64);
 type Areas = (Py<PyArray1<f64>>, Py<PyArray1<f64>>);
+type Bins = (Column, Py<PyArray2<f64>>);
 
 /// Counters for the comparison of every pair of learners.
 #[pyclass(module = "streamgauge._native")]
@@ -120,29 +121,20 @@ fn two_way(
     to_tuple(&comparison::two_way(n_rows, &sums, discordant, squares, &blocks))
 }
 
-/// Returns votes of several parts in the bins `index` of a level, [rows, parts * bins]: each part has its own level, bins
-/// in ascending order [m], and weights [rows, m].
+/// Returns the bins that several parts have in common, each the widest of a part, and the votes in them,
+/// [rows, parts * bins]: each part has its bins in ascending order [m], and weights [rows, m].
 #[pyfunction]
-fn align_votes(
-    py: Python<'_>,
-    parts: Vec<(u32, PyReadonlyArray1<'_, i64>, PyReadonlyArray2<'_, f64>)>,
-    level: u32,
-    index: PyReadonlyArray1<'_, i64>,
-) -> PyResult<Py<PyArray2<f64>>> {
-    let n_rows = parts.first().map_or(0, |(_, _, weights)| weights.shape()[0]);
-    let index = read_column("index", &index)?;
-    let bins = parts
+fn align_votes(py: Python<'_>, parts: Vec<(PyReadonlyArray1<'_, i64>, PyReadonlyArray2<'_, f64>)>) -> PyResult<Bins> {
+    let n_rows = parts.first().map_or(0, |(_, weights)| weights.shape()[0]);
+    let parts = parts
         .iter()
-        .map(|(level, index, weights)| {
-            Ok(VoteBins {
-                level: *level,
-                index: read_column("index", index)?,
-                weights: read_table("weights", weights)?,
-            })
+        .map(|(bins, weights)| {
+            Ok(VoteBins { bins: read_column("bins", bins)?, weights: read_table("weights", weights)? })
         })
         .collect::<PyResult<Vec<_>>>()?;
-    let aligned = run_kernel(py, || comparison::align_votes(&bins, n_rows, level, index))?;
-    to_table(py, "aligned", aligned, (n_rows, bins.len() * index.len()))
+    let (bins, aligned) = run_kernel(py, || comparison::align_votes(&parts, n_rows))?;
+    let shape = (n_rows, parts.len() * bins.len());
+    Ok((bins.into_pyarray(py).unbind(), to_table(py, "aligned", aligned, shape)?))
 }
 
 /// Returns the areas under ROC curves and the average precisions of rows of bins, [rows] each: the weights of the rows of

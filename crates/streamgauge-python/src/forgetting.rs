@@ -19,7 +19,7 @@ type Tallies = (
     Option<Py<PyArray4<f64>>>,
 );
 
-type ClassBins = (u32, Py<PyArray1<i64>>, Py<PyArray2<f64>>);
+type ClassBins = (Py<PyArray1<i64>>, Py<PyArray2<f64>>);
 
 /// The state of a forgetting in native code.
 #[pyclass(module = "streamgauge._native")]
@@ -98,9 +98,8 @@ impl Forgetting {
         Ok((self.to_arrays(py, reading_rows.len(), tallies)?, bins))
     }
 
-    /// Returns for each class voted for, after the fewest halvings that leave at most `max_bins`: the number of halvings,
-    /// the indexes of the used bins of votes in ascending order [m], and their weights of rows of the class and of other
-    /// classes [2, m].
+    /// Returns for each class voted for at most `max_bins` used bins of votes in ascending order [m], and their weights of
+    /// rows of the class and of other classes [2, m].
     fn vote_bins(&self, py: Python<'_>, max_bins: usize) -> PyResult<Vec<ClassBins>> {
         let kernel = &self.kernel;
         let classes = run_kernel(py, || kernel.vote_bins(max_bins))?;
@@ -142,10 +141,10 @@ impl Forgetting {
 
 fn bins_to_arrays(py: Python<'_>, classes: Vec<kernels::UsedBins>) -> PyResult<Vec<ClassBins>> {
     let to_arrays = |mut used: kernels::UsedBins| {
-        let m = used.index.len();
+        let m = used.bins.len();
         used.own.append(&mut used.others);
         let weights = to_table(py, "weights", used.own, (2, m))?;
-        Ok((used.level, used.index.into_pyarray(py).unbind(), weights))
+        Ok((used.bins.into_pyarray(py).unbind(), weights))
     };
     classes.into_iter().map(to_arrays).collect()
 }

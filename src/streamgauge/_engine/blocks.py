@@ -183,14 +183,13 @@ class BlockHistory:
 
 
 def _pack_cell(blocks: CellBlocks) -> bytes:
-    bins = [bins for by_class in blocks.votes for bins in by_class]
+    parts = [part for by_class in blocks.votes for part in by_class]
     columns = {
         "rows": np.array(blocks.rows, dtype=np.int64),
         "numbers": blocks.numbers,
-        "levels": np.array([level for level, _, _ in bins], dtype=np.int64),
-        "sizes": np.array([len(index) for _, index, _ in bins], dtype=np.int64),
-        "index": np.concatenate([index for _, index, _ in bins]) if bins else np.empty(0, dtype=np.int64),
-        "weights": np.concatenate([weights for _, _, weights in bins], axis=1) if bins else np.empty((2, 0)),
+        "sizes": np.array([len(bins) for bins, _ in parts], dtype=np.int64),
+        "bins": np.concatenate([bins for bins, _ in parts]) if parts else np.empty(0, dtype=np.int64),
+        "weights": np.concatenate([weights for _, weights in parts], axis=1) if parts else np.empty((2, 0)),
     }
     return pack_columns("cell blocks", {"n_votes": len(blocks.votes)}, columns)
 
@@ -198,14 +197,9 @@ def _pack_cell(blocks: CellBlocks) -> bytes:
 def _unpack_cell(state: bytes) -> CellBlocks:
     facts, columns = unpack_columns("cell blocks", state)
     ends = np.cumsum(columns["sizes"])[:-1]
-    parts = zip(
-        columns["levels"].tolist(),
-        np.split(columns["index"], ends),
-        map(np.ascontiguousarray, np.split(columns["weights"], ends, axis=1)),
-        strict=False,
-    )
-    bins = list(parts) if len(columns["levels"]) else []
+    weights = map(np.ascontiguousarray, np.split(columns["weights"], ends, axis=1))
+    parts = list(zip(np.split(columns["bins"], ends), weights, strict=True)) if len(columns["sizes"]) else []
     n_votes = facts["n_votes"]
-    per_row = len(bins) // n_votes if n_votes else 0
-    votes = tuple(tuple(bins[index * per_row : (index + 1) * per_row]) for index in range(n_votes))
+    per_row = len(parts) // n_votes if n_votes else 0
+    votes = tuple(tuple(parts[index * per_row : (index + 1) * per_row]) for index in range(n_votes))
     return CellBlocks(tuple(columns["rows"].tolist()), columns["numbers"], votes)

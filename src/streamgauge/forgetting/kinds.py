@@ -113,10 +113,10 @@ class NativeForgetting:
     def vote_bins(self, max_bins: int) -> list[VoteBins]:
         """Return the used bins of the votes for each class, at most `max_bins` (2 or more); only for `Landmark`.
 
-        A bin is an interval of shares of the votes. An entry has the level, the indexes of the bins in ascending order
-        of the share, and their weights, [2, bins]: of the rows of the class, and of all other rows. The level is the
-        smallest one with at most `max_bins`: the finest indexes, shifted right by it. States of several times or parts
-        of a stream are compared by shifting their indexes to the greatest of their levels.
+        A bin is an interval of shares of the votes, a single number unless there are more than `max_bins`; then those
+        with the least shares of the rows are joined with neighbours. An entry has the bins in ascending order, and
+        their weights, [2, bins]: of the rows of the class, and of all other rows. Those of several times or parts of a
+        stream are put into common bins by `streamgauge.records.blocks.align_bins`.
 
         Examples
         --------
@@ -124,9 +124,9 @@ class NativeForgetting:
         >>> y, hit = np.array([0, 1], dtype=np.int32), np.zeros(2, dtype=np.bool_)
         >>> votes = np.array([[0.7, 0.3], [0.2, 0.8]])
         >>> _ = state.update(Trace(np.arange(2), y, y, hit, hit, votes=votes), [])
-        >>> level, index, weights = state.vote_bins(256)[1]
-        >>> level, bool(index[0] < index[1]), weights.tolist()
-        (0, True, [[0.0, 1.0], [1.0, 0.0]])
+        >>> bins, weights = state.vote_bins(256)[1]
+        >>> bool(bins[0] < bins[1]), weights.tolist()
+        (True, [[0.0, 1.0], [1.0, 0.0]])
         """
         try:
             return self._kernel.vote_bins(max_bins)

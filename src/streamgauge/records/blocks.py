@@ -43,7 +43,7 @@ FIRST_LENGTH = 8
 MAX_MATRIX_CLASSES = 20
 """Whole confusion matrices are kept up to this number of classes, else hits, true and predicted weight of a class."""
 
-MAX_VOTE_BINS = 256
+MAX_VOTE_BINS = 192
 """The most bins of votes for a class."""
 
 BASELINES = "baselines"
@@ -55,9 +55,10 @@ NOT_SCALARS = ("calibration", "ranks", "rows", BASELINES)
 N_RANKS = 4
 """The number of statistics of a ranking by votes; see `Tally.ranks`."""
 
-VoteBins = tuple[int, NDArray[np.int64], NDArray[np.float64]]
-"""The votes for one class: how often bins were halved in number, the bins in use, and the weight of the rows of the
-class and of other classes in each, float64 [2, bins]."""
+VoteBins = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""The votes for one class: the bins in use in ascending order of the votes, and the weight of the rows of the class and
+of other classes in each, float64 [2, bins]. Bins are narrow where there are many rows, so that an area changes about as
+much without a block of rows as it does by the votes themselves."""
 
 
 def find_block_length(n_rows: int) -> int:
@@ -347,10 +348,7 @@ class BlockTallies:
         n_ranks = self.layout.n_ranks
         if n_ranks:
             numbers[..., -n_ranks:] = self.numbers[:, :, ends, -n_ranks:]
-        votes = {
-            key: (level, index, np.add.reduceat(weights, starts, axis=1))
-            for key, (level, index, weights) in self.votes.items()
-        }
+        votes = {key: (bins, np.add.reduceat(weights, starts, axis=1)) for key, (bins, weights) in self.votes.items()}
         return BlockTallies(self.rows[ends], self.layout, numbers, votes)
 
     def select_learners(self, indices: Sequence[int]) -> "BlockTallies":
@@ -420,11 +418,9 @@ class _BlockVotes(Mapping[tuple[int, int, int], VoteBins]):
 
     def __getitem__(self, key: tuple[int, int, int]) -> VoteBins:
         if key not in self._known:
-            ends = self._cumulative[key]
-            level, index, _ = ends[-1]
-            weights = align_bins(ends, level, index)
+            bins, weights = align_bins(self._cumulative[key])
             weights[:, 1:] -= weights[:, :-1]
-            self._known[key] = (level, index, weights)
+            self._known[key] = (bins, weights)
         return self._known[key]
 
     def __iter__(self) -> Iterator[tuple[int, int, int]]:
@@ -453,18 +449,21 @@ def choose_ends(rows: Sequence[int], widths: NDArray[np.float64], min_length: in
     return fresh or ends[-1:]
 
 
-def align_bins(parts: Sequence[VoteBins], level: int, index: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return votes in bins that all have in common, float64 [2, parts, bins] or [2, parts, ..., bins].
+def align_bins(parts: Sequence[VoteBins]) -> VoteBins:
+    """Return the bins that all parts have in common, and the votes in them, [2, parts, bins] or [2, parts, ..., bins].
+
+    Of bins that overlap the widest is taken.
 
     Examples
     --------
-    >>> fine, coarse = (0, np.array([4, 5, 9]), np.ones((2, 3))), (1, np.array([2]), np.ones((2, 1)))
-    >>> align_bins([fine, coarse], 1, np.array([2, 4]))[0].tolist()
-    [[2.0, 1.0], [1.0, 0.0]]
+    >>> narrow, wide = (np.array([9, 11, 19]), np.ones((2, 3))), (np.array([10]), np.ones((2, 1)))
+    >>> bins, votes = align_bins([narrow, wide])
+    >>> bins.tolist(), votes[0].tolist()
+    ([10, 19], [[2.0, 1.0], [1.0, 0.0]])
     """
-    shape = parts[0][2].shape[1:-1]
+    shape = parts[0][1].shape[1:-1]
     if shape:
         rows = 2 * math.prod(shape)
-        parts = [(own, bins, np.ascontiguousarray(weights.reshape(rows, len(bins)))) for own, bins, weights in parts]
-    aligned = _native.align_votes(parts, level, index).reshape(2, *shape, len(parts), len(index))
-    return np.moveaxis(aligned, -2, 1)
+        parts = [(bins, np.ascontiguousarray(weights.reshape(rows, len(bins)))) for bins, weights in parts]
+    common, votes = _native.align_votes(parts)
+    return common, np.moveaxis(votes.reshape(2, *shape, len(parts), len(common)), -2, 1)

@@ -383,7 +383,7 @@ def _check_blocks(blocks: BlockTallies, feedback: Feedback | None) -> None:
     if feedback is not None and (known & (width != feedback.n_scored)).any():
         msg = "blocks.parquet is that of another run"
         raise ValueError(msg)
-    for (learner, fold, code), (_, _, weights) in blocks.votes.items():
+    for (learner, fold, code), (_, weights) in blocks.votes.items():
         support = layout.restore(blocks.numbers[learner, fold]).support
         own = weights.sum(axis=2)
         expected = np.stack([support[:, code], support.sum(axis=1) - support[:, code]])
@@ -399,16 +399,16 @@ def _read_votes(folder: Path, n_blocks: int) -> dict[tuple[int, int, int], VoteB
     table = _read_table(folder / "votes.parquet")
     if not len(table["bin"]):  # no row was scored
         return {}
-    keys = np.stack([table[name] for name in VOTE_COLUMNS[:4]], axis=1)
-    starts = np.flatnonzero(np.append(True, (keys[1:, :3] != keys[:-1, :3]).any(axis=1)))
+    keys = np.stack([table[name] for name in VOTE_COLUMNS[:3]], axis=1)
+    starts = np.flatnonzero(np.append(True, (keys[1:] != keys[:-1]).any(axis=1)))
     votes: dict[tuple[int, int, int], VoteBins] = {}
     for start, stop in zip(starts, [*starts[1:], len(keys)], strict=True):
-        learner, fold, code, level = keys[start].tolist()
-        index, position = np.unique(table["bin"][start:stop], return_inverse=True)
-        weights = np.zeros((2, n_blocks, len(index)))
+        learner, fold, code = keys[start].tolist()
+        bins, position = np.unique(table["bin"][start:stop], return_inverse=True)
+        weights = np.zeros((2, n_blocks, len(bins)))
         for kind, name in enumerate(("own", "others")):
             weights[kind, table["block"][start:stop], position] = table[name][start:stop]
-        votes[learner, fold, code] = (level, index, weights)
+        votes[learner, fold, code] = (bins, weights)
     return votes
 
 

@@ -228,8 +228,8 @@ def tabulate_blocks(results: RunData) -> Any:  # noqa: ANN401
     )
 
 
-VOTE_COLUMNS = ("learner", "fold", "class", "level", "block", "bin", "own", "others")
-"""The columns of `tabulate_votes`: the first four say whose votes they are, and how coarse the bins are."""
+VOTE_COLUMNS = ("learner", "fold", "class", "block", "bin", "own", "others")
+"""The columns of `tabulate_votes`: the first three say whose votes they are."""
 
 
 def tabulate_votes(results: RunData) -> Any:  # noqa: ANN401
@@ -243,10 +243,10 @@ def tabulate_votes(results: RunData) -> Any:  # noqa: ANN401
     ['bin', 'own', 'others']
     """
     parts = []
-    for (learner, fold, code), (level, index, weights) in _require_blocks(results).votes.items():
+    for (learner, fold, code), (bins, weights) in _require_blocks(results).votes.items():
         block, position = np.nonzero(weights.any(axis=0))
-        key = np.array([[learner], [fold], [code], [level]]).repeat(len(block), axis=1)
-        parts.append((*key, block, index[position], *weights[:, block, position]))
+        key = np.array([[learner], [fold], [code]]).repeat(len(block), axis=1)
+        parts.append((*key, block, bins[position], *weights[:, block, position]))
     columns = map(np.concatenate, zip(*parts, strict=True))
     return pa.table(dict(zip(VOTE_COLUMNS, columns, strict=True)))
 

@@ -22,7 +22,7 @@ from streamgauge.measures.classes import ClassMeasure
 from streamgauge.measures.functions import compute_values
 from streamgauge.protocols import Measure
 from streamgauge.records import BlockTallies
-from streamgauge.records.blocks import BASELINES, MAX_MATRIX_CLASSES, N_RANKS, BlockLayout, VoteBins, align_bins
+from streamgauge.records.blocks import BASELINES, MAX_MATRIX_CLASSES, N_RANKS, BlockLayout, align_bins
 from streamgauge.significance.comparison import (
     MODELS,
     QUESTIONS,
@@ -617,7 +617,7 @@ def _rank_cells(blocks: BlockTallies, codes: Sequence[int]) -> NDArray[np.float6
     ranks = np.full((n_learners, n_folds, 1 + n_blocks, N_RANKS, n_classes, n_classes), np.nan)
     for learner, fold in product(range(n_learners), range(n_folds)):
         known = [code for code in codes if (learner, fold, code) in blocks.votes]  # none of a learner that has failed
-        by_class = {code: _leave_out(blocks.votes[learner, fold, code][2]) for code in known}
+        by_class = {code: _leave_out(blocks.votes[learner, fold, code][1]) for code in known}
         _rank(by_class, ranks[learner, fold])
     return ranks
 
@@ -677,7 +677,7 @@ def _measure_pooled(blocks: BlockTallies, learner: int, measure: Measure) -> tup
     if voted:
         by_class = {}
         for code in voted:
-            bins = _pool_bins([blocks.votes[learner, fold, code] for fold in range(k)])  # [2, k, b, bins]
+            _, bins = align_bins([blocks.votes[learner, fold, code] for fold in range(k)])  # [2, k, b, bins]
             total = bins.sum(axis=(1, 2), keepdims=True)[:, 0]
             cells = total - bins.reshape(2, k * b, -1)
             by_class[code] = np.concatenate([total, total - bins.sum(axis=1), total - bins.sum(axis=2), cells], axis=1)
@@ -685,10 +685,3 @@ def _measure_pooled(blocks: BlockTallies, learner: int, measure: Measure) -> tup
         _rank(by_class, ranks)
     values = compute_values(measure, blocks.layout.restore(np.concatenate(left), ranks))
     return values[:1], values[None, 1 : 1 + b], values[1 + b : 1 + b + k], values[1 + b + k :].reshape(k, b)
-
-
-def _pool_bins(parts: Sequence[VoteBins]) -> NDArray[np.float64]:
-    """Return the bins of several folds in common bins, float64 [2, folds, blocks, bins]."""
-    level = max(part[0] for part in parts)
-    index = np.unique(np.concatenate([part[1] >> (level - part[0]) for part in parts]))
-    return align_bins(parts, level, index)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -166,3 +167,32 @@ def test_single_rows_as_blocks_give_the_formula_of_independent_rows() -> None:
     expected = d.mean() / math.sqrt(max(folds + rows - both, folds, rows))
     assert two_way_t(leave_out(d, n)).statistic == pytest.approx(expected)
     assert t_of_sums(sums_of(TWO_WAY_EXAMPLE)).statistic == pytest.approx(1.6748715787172475, rel=1e-12)
+
+
+def test_areas_change_without_a_block_about_as_much_as_those_of_the_votes() -> None:
+    random = np.random.default_rng(5)
+    n = 60_000
+    y = (random.random(n) < 0.1).astype(np.int64)
+    common = 3.0 * y + 2.0 * random.normal(size=n) - 3.0  # the two models agree but for little
+    sure = np.where(random.random(n) < 0.2, 20.0, 0.4)  # they are very sure of a few rows, as naive Bayes is
+    votes = {name: 1 / (1 + np.exp(-sure * (common + 0.3 * random.normal(size=n)))) for name in ("a", "b")}
+    columns = {f"{name}.{code}": v if code else 1 - v for name, v in votes.items() for code in (0, 1)}
+    results = sg.evaluate(
+        sg.streams.ArrayStream(columns, y),
+        [sg.learners.Precomputed(name) for name in votes],
+        measures=["pr_auc[1]", "roc_auc[1]"],
+        live_test=None,
+    )
+    assert results.blocks is not None
+    starts = [0, *results.blocks.rows.tolist()]
+    for name, score in (("pr_auc[1]", metrics.average_precision_score), ("roc_auc[1]", metrics.roc_auc_score)):
+        without = []
+        for start, stop in pairwise(starts):
+            kept = np.r_[0:start, stop:n]
+            without.append(score(y[kept], votes["a"][kept]) - score(y[kept], votes["b"][kept]))
+        error = math.sqrt((len(without) - 1) ** 2 / len(without) * np.var(without, ddof=1))
+        outcome = sg.compare(results, "a", "b", measure=name)
+        assert outcome.interval is not None
+        low, high = outcome.interval
+        found = (high - low) / 2 / stats.t.ppf(0.975, len(without) - 1)
+        assert found == pytest.approx(error, rel=0.08), name

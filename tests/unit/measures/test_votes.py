@@ -12,6 +12,7 @@ from streamgauge.forgetting import AdwinWindow, Fading, Landmark, Tumbling, Wind
 from streamgauge.learners import HoeffdingTree
 from streamgauge.measures import MEASURES, build_state, list_statistics, measure, measure_tallies
 from streamgauge.records import STATISTICS, Trace
+from streamgauge.records.blocks import align_bins
 from streamgauge.streams import SEA
 from tests.support.vote_examples import FORGETTINGS, value, voted_trace, weights_of
 
@@ -175,19 +176,13 @@ def test_bins_of_parts_of_a_stream_add_up_to_those_of_the_whole() -> None:
         rows = slice(number * n // 4, (number + 1) * n // 4)
         part.update(Trace(*(None if c is None else c[rows] for c in columns_of(trace))), [])  # type: ignore[arg-type]
     for max_bins in (256, 10_000):
-        bins = [part.vote_bins(max_bins) for part in parts]
-        for code, (level, index, weights) in enumerate(whole.vote_bins(max_bins)):
-            assert level > 0
-            assert level >= max(of_part[code][0] for of_part in bins)
-            assert index.size <= max_bins
-            assert (np.diff(index) > 0).all()
-            sums = np.zeros_like(weights)
-            for of_part in bins:
-                own_level, own_index, own_weights = of_part[code]
-                places = np.searchsorted(index, own_index >> (level - own_level))
-                for side in range(2):
-                    np.add.at(sums[side], places, own_weights[side])
-            np.testing.assert_array_equal(sums, weights)
+        of_parts = [part.vote_bins(max_bins) for part in parts]
+        for code, (bins, weights) in enumerate(whole.vote_bins(max_bins)):
+            assert bins.size <= max_bins
+            assert (np.diff(bins) > 0).all()
+            common, aligned = align_bins([(bins, weights), *(of_part[code] for of_part in of_parts)])
+            assert common.size > bins.size / 2
+            np.testing.assert_array_equal(aligned[:, 1:].sum(axis=1), aligned[:, 0])
             own = trace.y_true == code
             assert weights.sum(axis=1).tolist() == [weight[own].sum(), weight[~own].sum()]
     state: Any

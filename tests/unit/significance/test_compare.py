@@ -33,6 +33,7 @@ from streamgauge.learners import Precomputed
 from streamgauge.measures import COUNT_MEASURES, Cost, kappa
 from streamgauge.names import catalogue, make
 from streamgauge.records import PairSums, Reading, Schema, Tally
+from streamgauge.records.blocks import MAX_VOTE_BINS
 from streamgauge.results import Results, load, save
 from streamgauge.schemes import Holdout
 from streamgauge.significance import (
@@ -219,7 +220,7 @@ def test_memory_of_blocks_is_bounded() -> None:
     assert long is not None
     assert 20 <= short.n_blocks <= 40
     assert 20 <= long.n_blocks <= 40
-    assert max(len(index) for _, index, _ in long.votes.values()) <= 256
+    assert max(len(bins) for bins, _ in long.votes.values()) <= MAX_VOTE_BINS
     many = RunSpec(Schema((), tuple(map(str, range(100)))), Prequential(), {"a": NoChange()}, (), (kappa,), {}, seed=1)
     assert many.block_layout.n_numbers == 3 * 100 + 1
 

@@ -33,12 +33,48 @@ def find_measures() -> list[Measure]:
     return [one.bind(SCHEMA) if isinstance(one, sg.measures.OverTallies) else one for one in bound]
 
 
-def align_plainly(parts: list[VoteBins], level: int, index: NDArray[np.int64]) -> NDArray[np.float64]:
-    aligned = np.zeros((2, len(parts), len(index)))
-    for part, (own, bins, weights) in enumerate(parts):
+def find_span(bin_: int) -> range:
+    """Return the numbers that a bin covers: twice its middle has as many trailing zeros as it has halvings."""
+    level = (bin_ & -bin_).bit_length() - 1
+    return range(bin_ >> (level + 1) << level, ((bin_ >> (level + 1)) + 1) << level)
+
+
+def make_bin(index: int, level: int) -> int:
+    return (2 * index + 1) << level
+
+
+def align_plainly(parts: list[VoteBins]) -> tuple[list[int], NDArray[np.float64]]:
+    every = {bin_ for bins, _ in parts for bin_ in bins.tolist()}
+    covered = {bin_: {one for one in every if one != bin_ and one in spanned(bin_)} for bin_ in every}
+    common = sorted(every - set().union(*covered.values()))
+    aligned = np.zeros((2, len(parts), len(common)))
+    for part, (bins, weights) in enumerate(parts):
         for bin_, of_bin in zip(bins.tolist(), weights.T, strict=True):
-            aligned[:, part, index.tolist().index(bin_ >> (level - own))] += of_bin
-    return aligned
+            (place,) = (at for at, wide in enumerate(common) if bin_ == wide or bin_ in covered[wide])
+            aligned[:, part, place] += of_bin
+    return common, aligned
+
+
+def spanned(bin_: int) -> set[int]:
+    """Return all bins that a bin covers."""
+    numbers = find_span(bin_)
+    levels = range(len(numbers).bit_length())
+    return {
+        make_bin(index, level) for level in levels for index in range(numbers.start >> level, numbers.stop >> level)
+    }
+
+
+def draw_part(random: np.random.Generator) -> VoteBins:
+    """Return bins of several widths, none of which covers another."""
+    bins: list[int] = []
+    start = 0
+    while start < 64:
+        level = int(random.integers(0, 4))
+        if start % (1 << level) == 0:
+            if random.random() < 0.4:
+                bins.append(make_bin(start >> level, level))
+            start += 1 << level
+    return np.array(bins, dtype=np.int64), random.integers(0, 9, size=(2, len(bins))).astype(np.float64)
 
 
 def rank_plainly(of_class: NDArray[np.float64], of_others: NDArray[np.float64]) -> tuple[float, float]:
@@ -57,40 +93,32 @@ def rank_plainly(of_class: NDArray[np.float64], of_others: NDArray[np.float64]) 
 @pytest.mark.parametrize("seed", range(20))
 def test_votes_are_aligned_and_ranked_as_by_definition(seed: int) -> None:
     random = np.random.default_rng(seed)
-    level, parts = 3, []
-    for _ in range(random.integers(1, 6)):
-        bins = np.sort(random.choice(200, size=random.integers(0, 40), replace=False)).astype(np.int64)
-        own = int(random.integers(0, level + 1))
-        index = np.unique(bins >> own)
-        parts.append((own, index, random.integers(0, 9, size=(2, len(index))).astype(np.float64)))
-    index = np.unique(np.concatenate([bins >> (level - own) for own, bins, _ in parts]))
-    aligned = align_bins(parts, level, index)
-    np.testing.assert_array_equal(aligned, align_plainly(parts, level, index))
+    parts = [draw_part(random) for _ in range(random.integers(1, 6))]
+    bins, aligned = align_bins(parts)
+    common, expected_votes = align_plainly(parts)
+    assert bins.tolist() == common
+    np.testing.assert_array_equal(aligned, expected_votes)
     roc, precision = _native.rank_votes(*aligned)
-    if len(index):
+    if len(bins):
         expected = [rank_plainly(*of_part) for of_part in aligned.swapaxes(0, 1)]
         np.testing.assert_allclose(np.stack([roc, precision], axis=1), expected, rtol=1e-12)
 
 
 def test_pooled_votes_are_aligned_block_by_block() -> None:
     random = np.random.default_rng(1)
-    fine = (0, np.array([2, 3, 8]), random.random((2, 4, 3)))
-    coarse = (1, np.array([1]), np.asfortranarray(random.random((2, 4, 1))))
-    empty = (1, np.empty(0, dtype=np.int64), np.empty((2, 4, 0)))
-    index = np.array([1, 4])
-    aligned = align_bins([fine, coarse, empty], 1, index)
+    narrow = (np.array([make_bin(2, 0), make_bin(3, 0), make_bin(8, 0)]), random.random((2, 4, 3)))
+    wide = (np.array([make_bin(1, 1)]), np.asfortranarray(random.random((2, 4, 1))))
+    empty = (np.empty(0, dtype=np.int64), np.empty((2, 4, 0)))
+    _, aligned = align_bins([narrow, wide, empty])
     assert aligned.shape == (2, 3, 4, 2)
     for block in range(4):
-        parts = [(level, bins, weights[:, block]) for level, bins, weights in (fine, coarse, empty)]
-        np.testing.assert_allclose(aligned[:, :, block], align_plainly(parts, 1, index), rtol=1e-15)
+        parts = [(bins, weights[:, block]) for bins, weights in (narrow, wide, empty)]
+        np.testing.assert_allclose(aligned[:, :, block], align_plainly(parts)[1], rtol=1e-15)
 
 
-def test_bins_that_do_not_fit_are_refused() -> None:
-    part = (1, np.array([2, 7]), np.ones((2, 2)))
-    with pytest.raises(ValueError, match="bins cannot be made finer"):
-        _native.align_votes([part], 0, np.array([2, 7]))
-    with pytest.raises(ValueError, match="not among the common ones"):
-        _native.align_votes([part], 1, np.array([2, 6]))
+def test_bins_out_of_order_are_refused() -> None:
+    with pytest.raises(ValueError, match="bins of votes are not in order"):
+        _native.align_votes([(np.array([7, 3]), np.ones((2, 2)))])
 
 
 def test_areas_without_blocks_are_those_of_the_other_blocks(results: sg.Results) -> None:
@@ -99,7 +127,7 @@ def test_areas_without_blocks_are_those_of_the_other_blocks(results: sg.Results)
     values = measure_all_without_blocks(blocks, [roc, precision])
     for learner, fold in np.ndindex(3, 3):
         for number, code in enumerate((1, 0)):
-            _, _, weights = blocks.votes[learner, fold, code]
+            _, weights = blocks.votes[learner, fold, code]
             of_bins = [
                 rank_plainly(*weights[:, [own for own in range(blocks.n_blocks) if own != block]].sum(axis=1))[number]
                 for block in range(-1, blocks.n_blocks)
@@ -170,9 +198,9 @@ def test_one_measure_has_the_values_of_many(results: sg.Results) -> None:
 
 def test_votes_of_blocks_are_computed_when_they_are_read() -> None:
     layout = BlockLayout(1, ("ranks",))
-    ends = [[(0, np.array([3]), np.array([[2.0], [0.0]]))], [(0, np.array([3, 5]), np.array([[2.0, 1.0], [1.0, 4.0]]))]]
+    ends = [[(np.array([3]), np.array([[2.0], [0.0]]))], [(np.array([3, 5]), np.array([[2.0, 1.0], [1.0, 4.0]]))]]
     numbers = np.ones((1, 2, layout.n_numbers)) * np.array([8.0, 16.0])[None, :, None]
     blocks = BlockTallies.from_cumulative([8, 16], numbers, [ends], (1, 1), layout)
     assert list(blocks.votes) == [(0, 0, 0)]
     assert len(blocks.votes) == 1
-    assert blocks.votes[0, 0, 0][2].tolist() == [[[2.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 4.0]]]
+    assert blocks.votes[0, 0, 0][1].tolist() == [[[2.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 4.0]]]

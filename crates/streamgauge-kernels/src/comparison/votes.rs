@@ -1,66 +1,96 @@
 //! Votes in bins at the ends of blocks of rows: in common bins, and how well they rank the rows.
 
 use crate::KernelError;
+use crate::bins::span;
 use crate::error::{check_length, option_error};
 
-/// Votes for one class: how often the bins were halved in number, the bins in use in ascending order, and the weights
-/// in each, one or more rows of them.
+/// Votes for one class: the bins in use, none of which covers another, and the weights in each, one or more rows of them.
 #[derive(Debug, Clone, Copy)]
 pub struct VoteBins<'a> {
-    /// How often neighbouring bins were joined.
-    pub level: u32,
-    /// The bins in use, ascending.
-    pub index: &'a [i64],
+    /// The bins in use, ascending: see [`crate::bins`].
+    pub bins: &'a [i64],
     /// The weights, [rows, bins].
     pub weights: &'a [f64],
 }
 
-/// Returns the weights of several parts in the bins `index` of a level, [rows, parts, bins]; their own bins are those or
-/// finer.
+/// Returns bins that all parts have in common, each the widest that covers one of a part, and the weights of the parts in
+/// them, [rows, parts, bins].
 ///
 /// # Errors
-/// Returns an error if a part has coarser bins or other bins, or another number of rows.
-pub fn align_votes(parts: &[VoteBins<'_>], n_rows: usize, level: u32, index: &[i64]) -> Result<Vec<f64>, KernelError> {
-    let n_bins = index.len();
+/// Returns an error if the bins of a part are not in order, or it has another number of rows.
+pub fn align_votes(parts: &[VoteBins<'_>], n_rows: usize) -> Result<(Vec<i64>, Vec<f64>), KernelError> {
+    for part in parts {
+        check_length("weights", part.weights.len(), n_rows * part.bins.len())?;
+        if !part.bins.is_sorted_by(|first, second| first < second) {
+            return Err(option_error("bins", part.bins.len(), "the bins of votes are not in order"));
+        }
+    }
+    // The last part has about all bins of those before if they are those of more and more rows.
+    let mut common = parts.last().map_or_else(Vec::new, |part| part.bins.to_vec());
+    let mut spans: Vec<(i64, i64)> = common.iter().map(|&bin| span(bin)).collect();
+    for part in parts {
+        if !are_covered(part.bins, &spans) {
+            common = join(&common, part.bins);
+            spans = common.iter().map(|&bin| span(bin)).collect();
+        }
+    }
+    let n_bins = common.len();
     let mut aligned = vec![0.0; parts.len() * n_rows * n_bins];
     let mut positions = Vec::new();
     for (number, part) in parts.iter().enumerate() {
-        let n_used = part.index.len();
-        check_length("weights", part.weights.len(), n_rows * n_used)?;
-        find_positions(part, level, index, &mut positions)?;
-        for (row, weights) in part.weights.chunks_exact(n_used.max(1)).enumerate() {
+        find_positions(part.bins, &spans, &mut positions);
+        for (row, weights) in part.weights.chunks_exact(part.bins.len().max(1)).enumerate() {
             let start = (row * parts.len() + number) * n_bins;
-            let bins = &mut aligned[start..start + n_bins];
+            let sums = &mut aligned[start..start + n_bins];
             for (&position, &weight) in positions.iter().zip(weights) {
-                bins[position] += weight;
+                sums[position] += weight;
             }
         }
     }
-    Ok(aligned)
+    Ok((common, aligned))
 }
 
-/// Finds the position in `index` of each bin of a part; both ascend.
-fn find_positions(
-    part: &VoteBins<'_>,
-    level: u32,
-    index: &[i64],
-    positions: &mut Vec<usize>,
-) -> Result<(), KernelError> {
-    let shift = level.checked_sub(part.level).filter(|&shift| shift < i64::BITS);
-    let shift = shift.ok_or_else(|| option_error("level", level, "bins cannot be made finer"))?;
-    positions.clear();
+/// Returns whether each of some bins is covered by a span; both are in order.
+fn are_covered(bins: &[i64], mut spans: &[(i64, i64)]) -> bool {
+    bins.iter().all(|&bin| {
+        let (first, last) = span(bin);
+        while let [(_, end), rest @ ..] = spans
+            && *end < last
+        {
+            spans = rest;
+        }
+        spans.first().is_some_and(|&(start, _)| start <= first)
+    })
+}
+
+/// Finds the positions of the spans that cover bins; both are in order.
+fn find_positions(bins: &[i64], spans: &[(i64, i64)], positions: &mut Vec<usize>) {
     let mut position = 0;
-    for &bin in part.index {
-        let wanted = bin >> shift;
-        while index.get(position).is_some_and(|&known| known < wanted) {
-            position += 1;
+    positions.clear();
+    positions.extend(bins.iter().map(|&bin| {
+        position += spans[position..].iter().take_while(|(_, end)| *end < bin).count();
+        position
+    }));
+}
+
+/// Returns the widest bins of two lists, both in order.
+fn join<'a>(mut first: &'a [i64], mut second: &'a [i64]) -> Vec<i64> {
+    let mut widest = Vec::with_capacity(first.len().max(second.len()));
+    while let ([bin, later @ ..], [other, others @ ..]) = (first, second) {
+        let ((start, end), (other_start, other_end)) = (span(*bin), span(*other));
+        if end < other_start {
+            widest.push(*bin);
+            first = later;
+        } else if other_start < start || end < other_end {
+            // The bin of the other list is in front, or the wider one: that list goes on as the first.
+            (first, second) = (second, first);
+        } else {
+            second = others;
         }
-        if index.get(position) != Some(&wanted) {
-            return Err(option_error("index", bin, "this bin is not among the common ones"));
-        }
-        positions.push(position);
     }
-    Ok(())
+    widest.extend_from_slice(first);
+    widest.extend_from_slice(second);
+    widest
 }
 
 /// Returns the area under the ROC curve and the average precision of each row of bins.
@@ -92,26 +122,38 @@ fn rank(of_class: &[f64], of_others: &[f64]) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bins::bin;
 
     #[test]
-    fn bins_are_joined_as_often_as_they_were_halved_less() {
-        let fine = VoteBins { level: 0, index: &[4, 5, 9], weights: &[1.0, 2.0, 3.0, 10.0, 20.0, 30.0] };
-        let coarse = VoteBins { level: 1, index: &[2], weights: &[5.0, 50.0] };
-        let empty = VoteBins { level: 0, index: &[], weights: &[] };
-        let aligned = align_votes(&[fine, coarse, empty], 2, 1, &[2, 3, 4]).unwrap();
-        let expected =
-            [[3.0, 0.0, 3.0], [5.0, 0.0, 0.0], [0.0; 3], [30.0, 0.0, 30.0], [50.0, 0.0, 0.0], [0.0; 3]].concat();
-        assert_eq!(aligned, expected);
+    fn weights_are_added_up_in_the_widest_bins() {
+        let fine = [bin(4, 0), bin(5, 0), bin(9, 0)];
+        let fine = VoteBins { bins: &fine, weights: &[1.0, 2.0, 3.0, 10.0, 20.0, 30.0] };
+        let mixed = [bin(2, 1), bin(3, 1), bin(40, 0)];
+        let mixed = VoteBins { bins: &mixed, weights: &[5.0, 1.0, 7.0, 50.0, 10.0, 70.0] };
+        let empty = VoteBins { bins: &[], weights: &[] };
+        for parts in [[fine, mixed, empty], [mixed, fine, empty], [mixed, empty, fine], [empty, fine, mixed]] {
+            let (bins, aligned) = align_votes(&parts, 2).unwrap();
+            assert_eq!(bins, [bin(2, 1), bin(3, 1), bin(9, 0), bin(40, 0)]);
+            let of_part = |part: &VoteBins<'_>| match part.bins.len() {
+                0 => [[0.0; 4]; 2],
+                _ if part.bins == fine.bins => [[3.0, 0.0, 3.0, 0.0], [30.0, 0.0, 30.0, 0.0]],
+                _ => [[5.0, 1.0, 0.0, 7.0], [50.0, 10.0, 0.0, 70.0]],
+            };
+            let expected: Vec<f64> =
+                (0..2).flat_map(|row| parts.iter().flat_map(move |part| of_part(part)[row])).collect();
+            assert_eq!(aligned, expected);
+        }
+        assert!(align_votes(&[], 1).unwrap().0.is_empty());
     }
 
     #[test]
-    fn bins_that_do_not_fit_are_refused() {
-        let part = VoteBins { level: 1, index: &[2, 7], weights: &[1.0, 1.0] };
-        assert!(align_votes(&[part], 1, 0, &[2, 7]).unwrap_err().to_string().contains("finer"));
-        assert!(align_votes(&[part], 1, 1, &[2, 6]).unwrap_err().to_string().contains("bin"));
-        assert!(align_votes(&[part], 2, 1, &[2, 7]).unwrap_err().to_string().contains("weights"));
-        assert!(align_votes(&[part], 1, 65, &[2, 7]).is_err());
-        assert!(align_votes(&[], 1, 0, &[]).unwrap().is_empty());
+    fn bins_out_of_order_are_refused() {
+        let weights = [1.0, 1.0];
+        for bins in [[bin(5, 0), bin(4, 0)], [bin(4, 0), bin(4, 0)]] {
+            assert!(align_votes(&[VoteBins { bins: &bins, weights: &weights }], 1).is_err(), "{bins:?}");
+        }
+        let part = VoteBins { bins: &[bin(4, 0)], weights: &weights };
+        assert!(align_votes(&[part], 1).unwrap_err().to_string().contains("weights"));
     }
 
     #[test]

@@ -5,8 +5,9 @@
 //! batches matters, and bins of different states can be added, subtracted and compared by shifting their indexes.
 
 use super::ranks::{RankScan, Ranks};
-use super::used_bins::{UsedBins, count_halvings};
+use super::used_bins::UsedBins;
 use crate::KernelError;
+use crate::bins::bin;
 use crate::codec::{Reader, Writer};
 
 /// The bits of one half.
@@ -192,13 +193,37 @@ pub fn rank<'a>(class: usize, level: u32, cells: impl DoubleEndedIterator<Item =
     scan.finish();
 }
 
+/// Returns the fewest halvings that leave at most `max_bins` of ascending pairs of a class and an index.
+fn count_halvings(bins: impl Iterator<Item = (u32, i64)>, max_bins: usize) -> u32 {
+    const NEVER: u32 = 64;
+    // By number of halvings after which a bin is the same as that before it.
+    let mut n_joined = [0; NEVER as usize + 1];
+    let (mut n_bins, mut last): (usize, Option<(u32, i64)>) = (0, None);
+    for (class, index) in bins {
+        let joined = match last {
+            Some((last_class, last_index)) if last_class == class => i64::BITS - (index ^ last_index).leading_zeros(),
+            _ => NEVER,
+        };
+        n_joined[joined as usize] += 1;
+        n_bins += 1;
+        last = Some((class, index));
+    }
+    let mut halvings = 0;
+    n_bins -= n_joined[0];
+    while n_bins > max_bins && halvings + 1 < NEVER {
+        halvings += 1;
+        n_bins -= n_joined[halvings as usize];
+    }
+    halvings
+}
+
 /// Returns the used bins of a class from its cells in ascending order of bins.
 pub fn list_used<'a>(class: usize, level: u32, cells: impl Iterator<Item = &'a Cell>, max_bins: usize) -> UsedBins {
-    let mut used = UsedBins::new(level);
+    let mut used = UsedBins::default();
     for cell in cells {
         let is_own = cell.y_true as usize == class;
         let (own, others) = if is_own { (cell.weight, 0.0) } else { (0.0, cell.weight) };
-        used.add(cell.index, own, others);
+        used.add(bin(cell.index, level), own, others);
     }
     used.coarsen(max_bins)
 }

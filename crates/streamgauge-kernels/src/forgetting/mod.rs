@@ -58,7 +58,7 @@ pub trait Forgetting: Send + Sync {
     /// Returns how votes rank the classes, if that is requested.
     fn ranks(&self) -> Option<Ranks>;
 
-    /// Returns the used bins of votes by class voted for, after the fewest halvings that leave at most `max_bins` each.
+    /// Returns the used bins of votes by class voted for, at most `max_bins` each, narrow where there are many rows.
     ///
     /// # Errors
     /// Returns [`KernelError::Option`] if it keeps no bins, or `max_bins` is below 2.
