@@ -82,7 +82,7 @@ fn join<'a>(mut first: &'a [i64], mut second: &'a [i64]) -> Vec<i64> {
             widest.push(*bin);
             first = later;
         } else if other_start < start || end < other_end {
-            // The bin of the other list is in front, or the wider one: that list goes on as the first.
+            // The bin of the other list is in front, or the wider one: the two lists change places.
             (first, second) = (second, first);
         } else {
             second = others;
