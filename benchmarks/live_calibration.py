@@ -71,7 +71,8 @@ from streamgauge.protocols import CellBatch, LearnerSpec, Measure, Scheme, Strea
 from streamgauge.records import BlockLayout, Schema, Trace, Verdict
 from streamgauge.records.blocks import BASELINES, list_boundaries
 from streamgauge.significance import LiveTest, PairWatch, two_way_t
-from streamgauge.significance.live import LiveBlocks, analyse_measures
+from streamgauge.significance.interim_analyses import analyse_measures
+from streamgauge.significance.pair_watch import LiveBlocks
 from streamgauge.significance.two_way import measure_without_blocks
 from streamgauge.streams import ArrayStream, in_memory
 

@@ -27,7 +27,8 @@ from streamgauge.records import (
     Verdict,
 )
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
-from streamgauge.significance.live import LiveBlocks, LiveTest, PairWatch
+from streamgauge.significance.live import LiveTest
+from streamgauge.significance.pair_watch import LiveBlocks, PairWatch
 from streamgauge.significance.prediction_powered import LossSums, estimate_losses
 from streamgauge.significance.single_model import ModelWatch
 

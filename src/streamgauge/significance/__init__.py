@@ -37,8 +37,10 @@ from streamgauge.significance.fold_tests import (
     wilcoxon,
 )
 from streamgauge.significance.group_sequential import GroupSequentialSignFlip, open_ended, until
-from streamgauge.significance.live import InterimAnalysis, LiveTest, Monitor, PairWatch, decide
+from streamgauge.significance.interim_analyses import InterimAnalysis, decide
+from streamgauge.significance.live import LiveTest, Monitor
 from streamgauge.significance.loss_tests import diebold_mariano, mcnemar_curve, mean_loss, q_statistic
+from streamgauge.significance.pair_watch import PairWatch
 from streamgauge.significance.prediction_powered import LossSums, PoweredMean, find_best_ratio, powered_mean
 from streamgauge.significance.rank_tests import (
     Friedman,

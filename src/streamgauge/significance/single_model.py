@@ -46,7 +46,7 @@ from streamgauge.significance.confidence_sequences import (
     block_radius,
     boundary_factor,
 )
-from streamgauge.significance.live import (
+from streamgauge.significance.interim_analyses import (
     BLOCK_DELAYS,
     BLOCK_SEQUENCE,
     MIN_LIVE_BLOCKS,

@@ -38,7 +38,7 @@ from streamgauge.significance import (
     empirical_bernstein,
     two_way_sequence,
 )
-from streamgauge.significance.live import OUTCOMES, decide_pairs
+from streamgauge.significance.interim_analyses import OUTCOMES, decide_pairs
 
 LEARNERS = {"bayes": sg.NaiveBayes(), "forest": AdaptiveRandomForest(2), "majority": sg.MajorityClass()}
 

@@ -9,7 +9,7 @@ from streamgauge import _native
 from streamgauge.protocols import Measure
 from streamgauge.records import BlockLayout, BlockTallies, Schema
 from streamgauge.records.blocks import VoteBins, align_bins
-from streamgauge.significance.live import BlockAnalysis, analyse_measures
+from streamgauge.significance.interim_analyses import BlockAnalysis, analyse_measures
 from streamgauge.significance.two_way import (
     measure_all_without_blocks,
     measure_looks_without_blocks,
