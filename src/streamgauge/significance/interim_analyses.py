@@ -1,4 +1,4 @@
-"""Analyses of pairs of learners while a run goes on: by counts of correct predictions, or by tallies of blocks."""
+"""Analyses of pairs of learners during a run: by counts of correct predictions, or by tallies of blocks."""
 
 import math
 from collections.abc import Callable, Sequence
