@@ -218,8 +218,13 @@ fn count_halvings(bins: impl Iterator<Item = (u32, i64)>, max_bins: usize) -> u3
 }
 
 /// Returns the used bins of a class from its cells in ascending order of bins.
-pub fn list_used<'a>(class: usize, level: u32, cells: impl Iterator<Item = &'a Cell>, max_bins: usize) -> UsedBins {
-    let mut used = UsedBins::default();
+pub fn list_used<'a>(
+    class: usize,
+    level: u32,
+    cells: impl ExactSizeIterator<Item = &'a Cell>,
+    max_bins: usize,
+) -> UsedBins {
+    let mut used = UsedBins::with_capacity(cells.len());
     for cell in cells {
         let is_own = cell.y_true as usize == class;
         let (own, others) = if is_own { (cell.weight, 0.0) } else { (0.0, cell.weight) };

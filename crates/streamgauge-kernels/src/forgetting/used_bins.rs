@@ -17,6 +17,12 @@ pub struct UsedBins {
 }
 
 impl UsedBins {
+    /// Creates no bins, with memory for some.
+    #[must_use]
+    pub fn with_capacity(n_bins: usize) -> Self {
+        Self { bins: Vec::with_capacity(n_bins), own: Vec::with_capacity(n_bins), others: Vec::with_capacity(n_bins) }
+    }
+
     /// Adds weights to a bin that is not before the last one.
     pub fn add(&mut self, bin: i64, own: f64, others: f64) {
         if self.bins.last() != Some(&bin) {

@@ -112,7 +112,7 @@ impl ClassBins {
         bins
     }
 
-    fn ascending(&self) -> impl DoubleEndedIterator<Item = &Cell> {
+    fn ascending(&self) -> impl DoubleEndedIterator<Item = &Cell> + ExactSizeIterator {
         self.sorted.iter().map(|&number| &self.cells[number as usize])
     }
 
