@@ -365,9 +365,9 @@ def build_resources(
 
 def _peak_rss() -> int | None:
     """Return the peak memory of this process in bytes; None if the system does not provide it."""
-    try:
-        import resource  # noqa: PLC0415  (not on Windows)
-    except ImportError:
+    if sys.platform == "win32":
         return None
+    import resource  # noqa: PLC0415
+
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else 1024 * most

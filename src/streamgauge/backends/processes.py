@@ -248,14 +248,15 @@ def _open_slot() -> Iterator[_Slot]:
 
 def _allocate(file: BinaryIO, size: int) -> None:
     """Allocate the space of a file: a write into mapped memory without space would kill the process."""
-    try:
-        os.posix_fallocate(file.fileno(), 0, size)
-    except AttributeError:  # not on macOS and Windows
-        file.truncate(size)
-    except OSError as error:
-        if error.errno not in {errno.EINVAL, errno.EOPNOTSUPP}:
-            raise
-        file.truncate(size)  # the file system does not support it
+    if sys.platform == "linux":
+        try:
+            os.posix_fallocate(file.fileno(), 0, size)
+        except OSError as error:
+            if error.errno not in {errno.EINVAL, errno.EOPNOTSUPP}:
+                raise  # else the file system does not support it
+        else:
+            return
+    file.truncate(size)
 
 
 class _ProcessExecutor:

@@ -120,7 +120,9 @@ def count_cores() -> int:
     >>> count_cores() >= 1
     True
     """
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 _OURS = "streamgauge.learners."

@@ -1,13 +1,12 @@
 """Running the missing part of an experiment."""
 
-import os
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from streamgauge._engine.signals import catch_stop_signals
+from streamgauge.backends.threads import count_cores
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.experiments.display import show_progress
 from streamgauge.experiments.experiment import Experiment, Job
@@ -131,7 +130,7 @@ def run(
     n_learners = len(experiment.learners)
     store = Store(folder, new=True)
     ignore_results_before = time.time() if again else None
-    cores = _count_cores()
+    cores = count_cores()
     outcome = ExperimentOutcome(folder, n_evaluations=experiment.n_evaluations)
     with show_progress(experiment, shown=progress) as show, catch_stop_signals() as stopping:
         listeners: tuple[Callable[[Event], object], ...] = (show,) if on_event is None else (show, on_event)
@@ -170,11 +169,6 @@ def _resolve(experiment: Experiment | Path | str, folder: Path | str | None) -> 
         folder = folder or read_out_folder(experiment)
         experiment = read(experiment)
     return experiment, Path(folder or Path("results") / experiment.name)
-
-
-def _count_cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def find_missing(experiment: Experiment, folder: Path | str) -> list[tuple[Condition, list[str]]]:

@@ -2,14 +2,20 @@
 
 import multiprocessing
 import signal
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 
 from streamgauge.experiments.experiment import Job
 from streamgauge.experiments.jobs import Event, Settings, run_job
+
+if sys.platform == "win32":
+    from multiprocessing.connection import PipeConnection as Connection
+else:
+    from multiprocessing.connection import Connection
 
 __all__ = ["run_here", "run_in_processes"]
 

@@ -1,6 +1,7 @@
 """A folder of checkpoints: the last two are kept, and a damaged one never hides the previous one."""
 
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -155,10 +156,10 @@ def _shorten(value: object) -> str:
 
 
 def _try_lock(file: int) -> bool:
-    try:
-        import fcntl  # noqa: PLC0415  (not on Windows, where nothing is locked)
-    except ImportError:
+    if sys.platform == "win32":  # where nothing is locked
         return True
+    import fcntl  # noqa: PLC0415
+
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
