@@ -17,7 +17,6 @@ from tests.support.accessibility import find_overflow, find_violations
 
 LOOKS = [(width, scheme) for width in (1440, 390) for scheme in ("light", "dark")]
 LEARNERS = {"HoeffdingTree": sg.HoeffdingTree(), "bayes": sg.NaiveBayes(), "majority": sg.MajorityClass()}
-REPORTS = ("run", "study")
 
 
 @pytest.fixture(scope="module")
@@ -36,13 +35,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     run = sg.evaluate(sg.streams.paper_stream("SEA(50)"), LEARNERS, n_rows=20_000, **options)
     study = [sg.evaluate(stream, LEARNERS, n_rows=3000) for stream in (sg.SEA(), sg.RandomRBF(), sg.streams.LED())]
-    for name, results in zip(REPORTS, (run, study), strict=True):
-        (folder / f"{name}.html").write_text(report(results), encoding="utf-8")
+    (folder / "run.html").write_text(report(run), encoding="utf-8")
+    (folder / "study.html").write_text(report(study), encoding="utf-8")
     return folder
 
 
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)
-@pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.parametrize("name", ["run", "study"])
 def test_a_report_has_no_violation_and_fits_its_window(
     browser: Browser, folder: Path, name: str, width: int, scheme: Any
 ) -> None:
