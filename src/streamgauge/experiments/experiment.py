@@ -17,6 +17,8 @@ from streamgauge.measures import depends_on_classes, expand_all, find_measures, 
 from streamgauge.names import FAMILIES, make
 from streamgauge.protocols import DetectorSpec, Forgetting, LearnerSpec, Scheme
 from streamgauge.schemes.wrapping import require_scheme
+from streamgauge.significance import LiveTest
+from streamgauge.significance.requirements import Requirement, as_requirements
 from streamgauge.store import Condition, WantedResults
 
 __all__ = ["MAKERS", "Experiment", "Job"]
@@ -50,6 +52,15 @@ def _make_measures(thing: object) -> Any:  # noqa: ANN401
     return [measure(one) for one in expand_all(thing)]  # type: ignore[arg-type]
 
 
+def _make_budget(thing: object) -> Requirement:
+    return as_requirements([thing])[0]
+
+
+def _make_live_measure(thing: object) -> str:
+    LiveTest(measure=thing)
+    return measure(thing).name  # type: ignore[arg-type]
+
+
 MAKERS: dict[str, Any] = {
     "learners": _make_learner,
     "schemes": _make_scheme,
@@ -57,6 +68,8 @@ MAKERS: dict[str, Any] = {
     "forgettings": _make_forgetting,
     "detectors": _make_detector,
     "measures": _make_measures,
+    "live_measures": _make_live_measure,
+    "budgets": _make_budget,
 }
 """Functions that turn the text of each part of an experiment into an object; objects pass through."""
 
@@ -131,8 +144,10 @@ class Experiment:
         Samples of files; each has its own labelling.
     schemes, labellings, seeds
         Schemes, labellings and seeds of the evaluations.
-    forgettings, measures, detectors
+    forgettings, measures, detectors, budgets
         As for `Evaluation`; the default forgetting is a landmark, and with `Holdout` the last test.
+    live_measures
+        Measures in which the learners of a run are compared while it goes on; none for the default of `LiveTest`.
     score, score_unlabelled_start, rows, every, time_budget, resources
         As for `Evaluation`; `rows` is its `n_rows`.
     checkpoint_every
@@ -161,6 +176,8 @@ class Experiment:
     forgettings: tuple[object, ...] = ()
     measures: tuple[object, ...] = ("accuracy",)
     detectors: tuple[object, ...] = ()
+    live_measures: tuple[object, ...] = ()
+    budgets: tuple[object, ...] = ()
     score: Score = "first"
     score_unlabelled_start: bool = False
     rows: int | None = None
@@ -195,7 +212,9 @@ class Experiment:
 
     def check_classes(self) -> None:
         """Raise if a measure does not fit the classes of a stream; streams that cannot be opened are left out."""
-        if not any(depends_on_classes(measure(thing)) for thing in self.measures):  # type: ignore[arg-type]
+        named = [*self.measures, *self.live_measures, *(budget.measure for budget in self.make_budgets())]
+        wanted = list({known.name: known for known in map(measure, named)}.values())  # type: ignore[arg-type]
+        if not any(map(depends_on_classes, wanted)):
             return
         for name, source in self.streams.items():
             try:
@@ -204,7 +223,7 @@ class Experiment:
             except (StreamgaugeError, OSError):
                 continue  # its run fails, and says why
             try:
-                find_measures(list(self.measures), stream)
+                find_measures(wanted, stream)
             except StreamgaugeError as error:
                 msg = f"{name}: {error}"
                 raise StreamgaugeError(msg) from None
@@ -237,11 +256,21 @@ class Experiment:
         """Return the detectors by name."""
         return name_detectors([_make_detector(thing) for thing in self.detectors])
 
+    def make_live_test(self) -> LiveTest:
+        """Return how learners are compared while a run goes on."""
+        return LiveTest(measure=self.live_measures or None)
+
+    def make_budgets(self) -> tuple[Requirement, ...]:
+        """Return what each learner must keep."""
+        return as_requirements(self.budgets)
+
     def make_request(self, scheme: Scheme) -> WantedResults:
         """Return what the results of a run must hold."""
         return WantedResults(
             measures=tuple(measure(thing).name for thing in self.measures),  # type: ignore[arg-type]
             forgettings=tuple(to_text(forgetting) for forgetting in self.make_forgettings(scheme)),
             detectors=tuple(self.make_detectors()),
+            live_measures=tuple(map(_make_live_measure, self.live_measures)),
+            budgets=tuple(map(str, self.make_budgets())),
             resources=self.resources,
         )

@@ -198,6 +198,8 @@ class _ClaimedJob:
                 forgetting=experiment.make_forgettings(scheme),
                 measures=tuple(experiment.measures),
                 detectors=experiment.make_detectors(),
+                live_test=experiment.make_live_test(),
+                budgets=experiment.make_budgets(),
                 every=condition.every,
                 n_rows=condition.rows,
                 time_budget=condition.time_budget,

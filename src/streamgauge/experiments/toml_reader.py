@@ -18,8 +18,8 @@ __all__ = ["read", "read_out_folder"]
 
 KEYS = (
     *("name", "out", "streams", "learners", "samples", "schemes", "labellings", "seeds", "forgettings", "measures"),
-    *("detectors", "score", "score_unlabelled_start", "rows", "every", "time_budget", "resources"),
-    "checkpoint_every",
+    *("detectors", "live_measures", "budgets", "score", "score_unlabelled_start", "rows", "every", "time_budget"),
+    *("resources", "checkpoint_every"),
 )
 SAMPLE_KEYS = (
     *("name", "file", "positive", "training_positives", "training_balance", "test_balance", "labelled", "rows"),
@@ -64,7 +64,7 @@ def read(path: Path | str, *, rows: int | None = None) -> Experiment:
         "learners": _read_learners(root, folder),
         **{
             part: texts
-            for part in ("schemes", "labellings", "forgettings", "measures", "detectors")
+            for part in ("schemes", "labellings", "forgettings", "measures", "detectors", "live_measures", "budgets")
             if (texts := _read_texts(root, part))
         },
         "seeds": seeds,

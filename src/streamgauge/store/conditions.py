@@ -80,6 +80,8 @@ class WantedResults:
     measures: tuple[str, ...]
     forgettings: tuple[str, ...]
     detectors: tuple[str, ...] = ()
+    live_measures: tuple[str, ...] = ()
+    budgets: tuple[str, ...] = ()
     resources: bool = False
 
     def covers(self, other: "WantedResults") -> bool:
@@ -88,6 +90,8 @@ class WantedResults:
             set(self.measures) >= set(other.measures)
             and set(self.forgettings) >= set(other.forgettings)
             and set(self.detectors) >= set(other.detectors)
+            and set(self.live_measures) >= set(other.live_measures)
+            and set(self.budgets) >= set(other.budgets)
             and self.resources >= other.resources
         )
 
@@ -95,7 +99,7 @@ class WantedResults:
     def from_json(cls, text: str) -> "WantedResults":
         """Parse the text of `to_json`."""
         facts: dict[str, Any] = json.loads(text)
-        for name in ("measures", "forgettings", "detectors"):
+        for name in ("measures", "forgettings", "detectors", "live_measures", "budgets"):
             facts[name] = tuple(facts[name])
         return cls(**facts)
 

@@ -1,5 +1,6 @@
 """Experiments: what a file says, what is wrong with it and where, and running what is missing."""
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from streamgauge.experiments import (
 )
 from streamgauge.experiments.toml_positions import find_lines
 from streamgauge.schemes import Pretrained
+from streamgauge.significance import LiveTest
 from streamgauge.store import Filter, Store
 from streamgauge.streams import Balance, File, open_test, sample
 
@@ -185,6 +187,9 @@ FAULTS = [
     ('name = "small"\nlabellings = ["Fractoin(0.5)"]', "did you mean Fraction?", 1),
     ('name = "small"\nforgettings = ["Windowed(100)"]', "did you mean Window?", 1),
     ('name = "small"\ndetectors = ["DDMM"]', "did you mean", 1),
+    ('name = "small"\nlive_measures = ["kapa"]', "did you mean kappa?", 1),
+    ('name = "small"\nbudgets = ["error is low"]', "it has no < or >", 1),
+    ('name = "small"\nbudgets = ["error<0.05", "error<0.05"]', "is listed twice", 1),
     ('name = "small"\nresources = 1', "true or false", 1),
     ('name = "small"\nscore_unlabelled_start = "yes"', "true or false", 1),
     ('sea = "SAE(seed={seed})"', "did you mean SEA?"),
@@ -269,6 +274,8 @@ def test_what_is_finished_is_not_run_again(tmp_path):
         ({"sea": 'sea = "SEA(2, seed={seed})"'}, 4),
         ({"name": 'name = "other"'}, 0),
         ({"rows": "rows = 500"}, 8),
+        ({"rows": 'rows = 1_000\nbudgets = ["error<0.4"]'}, 8),
+        ({"rows": 'rows = 1_000\nlive_measures = ["kappa"]'}, 8),
     ],
 )
 def test_after_a_change_only_what_changed_is_run(tmp_path, edits, n_run):
@@ -277,6 +284,35 @@ def test_after_a_change_only_what_changed_is_run(tmp_path, edits, n_run):
     assert sum(len(learners) for _, learners in find_missing(experiment, tmp_path / "found")) == n_run
     outcome = run(experiment, tmp_path / "found", n_jobs=1)
     assert (outcome.n_finished, outcome.complete) == (n_run, True)
+
+
+def test_budgets_and_live_measures_of_a_file_are_those_of_its_runs(tmp_path):
+    options = 'rows = 1_000\nbudgets = ["error<0.4", "beats majority"]\nlive_measures = ["kappa", "error"]'
+    added = {"learners": 'learners = ["NaiveBayes", "NoChange", "MajorityClass"]'}
+    run(changed(tmp_path, rows=options), tmp_path / "found", n_jobs=1)
+    run(changed(tmp_path, rows=options, **added), tmp_path / "found", n_jobs=1)  # runs the third learner alone
+    (results,) = Store(tmp_path / "found").results(Filter(stream=("sea",), seed=("1",)))
+    judged = {(verdict.learner, verdict.requirement) for verdict in results.model_verdicts}
+    assert judged == set(product(("NaiveBayes", "NoChange", "MajorityClass"), ("error<0.4", "beats majority")))
+    alone = sg.evaluate(
+        sg.SEA(seed=1, n_rows=1000),
+        {"NaiveBayes": sg.NaiveBayes(), "NoChange": sg.NoChange()},
+        scheme=sg.Bootstrap(2),
+        measures=("accuracy", "kappa"),
+        budgets=("error<0.4", "beats majority"),
+        live_test=LiveTest(measure=("kappa", "error")),
+    )
+    for verdict in alone.model_verdicts:
+        assert verdict in results.model_verdicts
+    assert [(verdict.measure, verdict.outcome) for verdict in results.verdicts] == [
+        (verdict.measure, verdict.outcome) for verdict in alone.verdicts
+    ]
+
+
+def test_a_budget_for_a_class_that_a_stream_does_not_have_is_refused(tmp_path):
+    experiment = changed(tmp_path, rows='rows = 1_000\nbudgets = ["recall[fraud]>0.5"]')
+    with pytest.raises(StreamgaugeError, match="fraud"):
+        experiment.check_classes()
 
 
 def test_a_file_that_changed_is_run_again(tmp_path):
