@@ -147,7 +147,7 @@ class Experiment:
     forgettings, measures, detectors, budgets
         As for `Evaluation`; the default forgetting is a landmark, and with `Holdout` the last test.
     live_measures
-        Measures in which the learners of a run are compared while it goes on; none for the default of `LiveTest`.
+        Measures in which learners are compared during a run; none for the default of `LiveTest`.
     score, score_unlabelled_start, rows, every, time_budget, resources
         As for `Evaluation`; `rows` is its `n_rows`.
     checkpoint_every
@@ -257,7 +257,7 @@ class Experiment:
         return name_detectors([_make_detector(thing) for thing in self.detectors])
 
     def make_live_test(self) -> LiveTest:
-        """Return how learners are compared while a run goes on."""
+        """Return how learners are compared during a run."""
         return LiveTest(measure=self.live_measures or None)
 
     def make_budgets(self) -> tuple[Requirement, ...]:
