@@ -11,7 +11,7 @@ JOBS ?= 2
 PYTEST = $(BIN)/pytest --quiet --numprocesses $(JOBS)
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help setup demo test test-all lint format bench peers java docs wheel sdist check-release clean
+.PHONY: help setup demo test test-all lint format bench peers java pictures docs wheel sdist check-release clean
 
 help:  ## Show this help.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,10 +32,9 @@ $(VENV)/.built: $(VENV)/.tools $(RUST_SOURCES)
 
 setup: $(VENV)/.built  ## Make .venv, build the kernels in release mode and install the package.
 
-demo: setup  ## Run the main job: three learners, 1,000,000 rows, ten folds, table and report.
-	$(BIN)/streamgauge compare --stream 'RandomRBF(speed=0.0001)' --rows 1000000 \
-	  --learner HoeffdingTree --learner NaiveBayes --learner MajorityClass \
-	  --scheme 'Bootstrap(10)' --forgetting AdwinWindow --measure accuracy --measure kappa_m --out demo
+demo: setup  ## Run the main job: three learners, 1,000,000 rows, ten folds; verdict, tables and report.
+	$(BIN)/streamgauge compare --stream 'RandomRBF(speed=0.0001)' --rows 1000000 --scheme 'Bootstrap(10)' \
+	  --learner HoeffdingTree --learner HoeffdingAdaptiveTree --learner NaiveBayes --out demo
 
 test: setup  ## Run unit tests and the examples of docstrings: two minutes, without processes, JVM, browser or network.
 	$(PYTEST) tests/unit src
@@ -68,6 +67,9 @@ peers: setup  ## Measure beside MOA, CapyMOA, River, stream-learn and scikit-lea
 
 java: setup  ## Compile the Java part of the MOA adapter.
 	$(BIN)/python -m peers.java
+
+pictures: setup  ## Make the pictures of the documentation, screenshots included, and record what they show.
+	$(BIN)/python -m docs.drawing
 
 $(VENV)/.docs: $(VENV)/.tools pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs

@@ -4,9 +4,8 @@ Where something is not installed, the tests that need it are skipped with one re
 one folder and run in one worker of pytest-xdist, so that it is started once.
 """
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +15,7 @@ from peers.brokers import KafkaBroker, RedisServer, explain_missing_kafka, expla
 from peers.mock_kafka import MockCluster, explain_missing_mock_cluster, run_mock_cluster
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams import File, load
+from tests.support.chromium import start_chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -90,18 +90,12 @@ def mock_kafka() -> Iterator[MockCluster]:
 def browser() -> Iterator["Browser"]:
     """A headless Chromium that resolves no name."""
     pytest.importorskip("playwright", reason="Playwright, which drives a browser, is not installed")
-    from playwright.sync_api import Error, sync_playwright  # noqa: PLC0415
-
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    installed = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
-    with sync_playwright() as playwright:
+    with ExitStack() as stack:
         try:
-            started = playwright.chromium.launch(executable_path=installed, args=arguments)
-        except Error as error:
-            pytest.skip(f"no Chromium can be started: install chromium, or name one in CHROMIUM ({error.message[:80]})")
+            started = stack.enter_context(start_chromium())
+        except LookupError as error:
+            pytest.skip(str(error))
         yield started
-        started.close()
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import streamgauge as sg
+from docs.drawing.runs import evaluate_gradual_sea
 from streamgauge import plots, streams
 from streamgauge.drift import PageHinkley
 from streamgauge.plots import Figure
@@ -15,7 +16,9 @@ from streamgauge.results import Predictions, read_errors
 
 __all__ = [
     "draw_confusion",
+    "draw_curves",
     "draw_detector_statistic",
+    "draw_difference",
     "draw_over_time",
     "draw_panels",
     "draw_q_statistic",
@@ -46,6 +49,16 @@ def draw_seeds() -> Figure:
         for seed in range(1, 6)
     ]
     return plots.curves(runs)
+
+
+def draw_curves() -> Figure:
+    """Draw accuracy and kappa M over a gradual drift, with alarms and hidden labels."""
+    return plots.curves(evaluate_gradual_sea())
+
+
+def draw_difference() -> Figure:
+    """Draw the difference of two learners with its confidence sequence."""
+    return plots.difference(evaluate_gradual_sea(), "HoeffdingTree", "NaiveBayes")
 
 
 def draw_confusion() -> Figure:
