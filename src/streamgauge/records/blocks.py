@@ -409,6 +409,10 @@ class BlockTallies:
         return cls(ends, layout, blocks.reshape(*shape, *blocks.shape[1:]), bins)
 
 
+ROUNDING = 1e-12
+"""Differences of sums of weights below this share of the sum are rounding errors, and may be negative."""
+
+
 class _BlockVotes(Mapping[tuple[int, int, int], VoteBins]):
     """The votes of blocks from cumulative ones: computed when they are read, since few measures need any."""
 
@@ -418,8 +422,9 @@ class _BlockVotes(Mapping[tuple[int, int, int], VoteBins]):
 
     def __getitem__(self, key: tuple[int, int, int]) -> VoteBins:
         if key not in self._known:
-            bins, weights = align_bins(self._cumulative[key])
-            weights[:, 1:] -= weights[:, :-1]
+            bins, cumulative = align_bins(self._cumulative[key])
+            weights = np.diff(cumulative, axis=1, prepend=0.0)
+            weights[weights < ROUNDING * cumulative] = 0.0
             self._known[key] = (bins, weights)
         return self._known[key]
 

@@ -1,8 +1,8 @@
-"""The report model: blocks of sentences and tables, independent of the output format."""
+"""Reports as documents: the blocks of one run, and of a ranking."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
 from streamgauge._format.numbers import (
@@ -33,6 +33,8 @@ from streamgauge.reports.findings import (
 )
 from streamgauge.reports.headline import write_headline
 from streamgauge.reports.label_estimates import describe_estimates, tabulate_estimates, title_estimates
+from streamgauge.reports.model import Cell, Document, Grid, Sentences, drop_empty_columns
+from streamgauge.reports.ranked import build_leading_grids
 from streamgauge.reports.series import Series, list_series
 from streamgauge.reports.title import build_title, describe_run, get_part
 from streamgauge.reports.verdicts import VerdictLine, group_verdicts, sort_model_verdicts
@@ -40,78 +42,11 @@ from streamgauge.significance import POST_HOCS, Comparison, Ranking
 from streamgauge.significance.verdict_terms import describe_verdicts
 
 __all__ = [
-    "Cell",
-    "Document",
-    "Grid",
-    "Sentences",
     "build_document",
     "build_ranked_pairs_grid",
     "build_ranking_document",
     "build_streams_grid",
 ]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A cell of a table.
-
-    Examples
-    --------
-    >>> Cell("87.20", best=True).worse
-    False
-    """
-
-    text: str
-    best: bool = False
-    worse: bool = False
-    equal: bool = False
-    """Whether it is not significantly worse than the best."""
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table; the first column holds the names of the rows.
-
-    Examples
-    --------
-    >>> Grid("Costs", ("learner", "CPU s"), (("tree", (Cell("1.2"),)),)).note
-    ''
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Sentences:
-    """Sentences under a heading.
-
-    Examples
-    --------
-    >>> Sentences("Findings", ("tree is better than bayes.",)).title
-    'Findings'
-    """
-
-    title: str
-    sentences: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Document:
-    """A report: title, description and blocks; the report of one run also has the short name of its stream.
-
-    Examples
-    --------
-    >>> Document("tree", "Evaluated on 10 rows.", ()).blocks
-    ()
-    """
-
-    title: str
-    description: str
-    blocks: tuple[Grid | Sentences, ...]
-    stream: str = ""
 
 
 def build_document(results: RunData, comparisons: Sequence[Comparison] = ()) -> Document:
@@ -122,11 +57,12 @@ def build_document(results: RunData, comparisons: Sequence[Comparison] = ()) -> 
     >>> from streamgauge import SEA, NaiveBayes, evaluate
     >>> document = build_document(evaluate(SEA(n_rows=1000), NaiveBayes()))
     >>> [block.title for block in document.blocks]
-    ['Limitations', 'After 1,000 rows, over all rows', 'Labels']
+    ['Answer', 'Limitations', 'After 1,000 rows, over all rows', 'Labels']
     """
     blocks: list[Grid | Sentences] = []
     if headline := write_headline(results, comparisons):
         blocks.append(Sentences("Answer", tuple(headline)))
+    blocks += build_leading_grids(results, comparisons)
     if findings := list_findings(results, comparisons):
         blocks.append(Sentences("Findings", tuple(findings)))
     blocks.append(Sentences("Limitations", tuple(list_limitations(results, comparisons))))
@@ -239,18 +175,11 @@ def _build_verdict_grids(verdicts: Sequence[Verdict]) -> list[Grid]:
         columns = ("pair", "verdict now", "since row", lead, "interval", "rows left", "before")
         rows = [(f"{line.ahead} against {line.behind}", _list_verdict_cells(line)) for line in group.lines]
         title = f"Live verdicts on {group.measure}"
-        grids.append(_drop_empty_columns(title, columns, rows, f"{conditions[:1].upper()}{conditions[1:]}."))
+        grids.append(
+            drop_empty_columns(Grid(title, columns, tuple(rows), f"{conditions[:1].upper()}{conditions[1:]}."))
+        )
     terms = " ".join(describe_verdicts(verdicts).terms)
     return [*grids[:-1], *(replace(grid, note=f"{grid.note} {terms}") for grid in grids[-1:])]
-
-
-def _drop_empty_columns(
-    title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, tuple[Cell, ...]]], note: str
-) -> Grid:
-    """Return a table without the columns that have no value."""
-    kept = [index for index in range(len(columns) - 1) if any(cells[index].text != MISSING for _, cells in rows)]
-    named = tuple((name, tuple(cells[index] for index in kept)) for name, cells in rows)
-    return Grid(title, (columns[0], *(columns[1 + index] for index in kept)), named, note)
 
 
 def _list_verdict_cells(line: VerdictLine) -> tuple[Cell, ...]:
@@ -305,7 +234,7 @@ def _build_model_verdicts_grid(verdicts: Sequence[ModelVerdict]) -> Grid:
         rows.append((verdict.learner, tuple(map(Cell, texts))))
     columns = ("learner", "requirement", "verdict now", "since row", "value", "interval", "of rows from", "before")
     note = f"Anytime-valid at {100 * (1 - verdicts[0].alpha):g}%. {' '.join(described.terms)}"
-    return _drop_empty_columns("Live verdicts on one model", columns, rows, note)
+    return drop_empty_columns(Grid("Live verdicts on one model", columns, tuple(rows), note))
 
 
 def _build_estimates_grid(estimates: Sequence[LabelEstimate]) -> Grid:

@@ -1,19 +1,18 @@
 """The answer first: which learner is best, by how much, how sure, and since when."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 
 import numpy as np
 
 from streamgauge._format.numbers import RATE, format_value
 from streamgauge._format.text import describe_forgetting, join_words
-from streamgauge.errors import StreamgaugeError
 from streamgauge.records import RunData
 from streamgauge.reports.findings import group_by_test
+from streamgauge.reports.ranked import find_value, format_ends
 from streamgauge.significance import BestGroup, Comparison, best_group
-from streamgauge.significance.compare import LANDMARK, find_interval
+from streamgauge.significance.compare import LANDMARK, choose_measure
 
-__all__ = ["describe_below_baseline", "write_headline"]
+__all__ = ["describe_below_baseline", "format_with_interval", "write_headline"]
 
 
 def write_headline(results: RunData, comparisons: Sequence[Comparison] = ()) -> list[str]:
@@ -27,7 +26,27 @@ def write_headline(results: RunData, comparisons: Sequence[Comparison] = ()) -> 
     Best: bayes, accuracy 87.24% [86.09, 88.39]; better than majority as trained here, known since row 200.
     """
     groups = [best_group(tests) for tests in group_by_test(comparisons)]
-    return [*describe_below_baseline(results), *(_describe_group(results, group) for group in groups)]
+    answers = [_describe_group(results, group) for group in groups] or _describe_untested(results)
+    return [*describe_below_baseline(results), *answers]
+
+
+def _describe_untested(results: RunData) -> list[str]:
+    """Return the value of the only learner, or of that with the best one, where nothing was tested."""
+    if not results.values.size:
+        return []
+    chosen = choose_measure(results)
+    measure = chosen if chosen in results.measures else results.measures[0]
+    forgetting = LANDMARK if LANDMARK in results.forgettings else results.forgettings[0]
+    several = len(results.learners) > 1
+    best = [name for name in results.learners if name in results.best(measure, forgetting) or not several]
+    if not best or len(best) == len(results.learners) > 1:
+        return []
+    value, ends = find_value(results, best[0], measure, forgetting)
+    if value is None or not np.isfinite(value):
+        return []
+    over = describe_forgetting(forgetting)
+    text = f"{measure} {format_with_interval(value, ends, results.unit(measure))} {over}"
+    return [f"Ahead: {join_words(best)}, {text}; not tested." if several else f"{best[0]}: {text}."]
 
 
 def _describe_group(results: RunData, group: BestGroup) -> str:
@@ -55,23 +74,25 @@ def _lead(question: str) -> str:
 
 def _describe_value(results: RunData, group: BestGroup) -> str:
     """Return the best learner with its value and, if that can be computed, the interval."""
+    value, ends = find_value(results, group.best, group.measure, group.forgetting, alpha=group.alpha)
     over = "" if group.forgetting == LANDMARK else f" {describe_forgetting(group.forgetting)}"
-    is_read = group.measure in results.measures and group.forgetting in results.forgettings
-    value = results.final(group.best, group.measure, group.forgetting).mean if is_read else None
-    ends = None
-    if group.forgetting == LANDMARK:
-        with suppress(StreamgaugeError):  # too few rows or folds: the sentence has the value alone
-            ends = find_interval(results, group.best, group.measure, alpha=group.alpha)
-    if value is None and ends is not None:
-        value, over = (ends[0] + ends[1]) / 2, " over all rows"  # the readings cover fewer
+    if LANDMARK not in results.forgettings and ends is not None:
+        over = " over all rows"  # the readings cover fewer
     if value is None:
         return f"{group.best} in {group.measure}{over}"
-    unit = results.unit(group.measure)
-    text = format_value(value, unit) + ("%" if unit == RATE else f" {unit}")
-    if ends is not None:
-        low, high = (max(ends[0], 0.0), min(ends[1], 1.0)) if unit == RATE and value >= 0.0 else ends
-        text = f"{text} [{format_value(low, unit)}, {format_value(high, unit)}]"
-    return f"{group.best}, {group.measure} {text}{over}"
+    return f"{group.best}, {group.measure} {format_with_interval(value, ends, results.unit(group.measure))}{over}"
+
+
+def format_with_interval(value: float, ends: tuple[float, float] | None, unit: str) -> str:
+    """Return a value with its unit and its interval, if there is one.
+
+    Examples
+    --------
+    >>> format_with_interval(0.85, (0.8, 0.9), "rate"), format_with_interval(0.5, None, "nats")
+    ('85.00% [80.00, 90.00]', '0.5 nats')
+    """
+    text = format_value(value, unit) + ("%" if unit == RATE else f" {unit}".rstrip())
+    return f"{text} {format_ends(ends, unit)}".rstrip()
 
 
 def _find_since(results: RunData, group: BestGroup, behind: Sequence[str]) -> int | None:

@@ -4,7 +4,7 @@ import re
 from itertools import count
 
 from streamgauge._format.text import make_printable
-from streamgauge.reports.document import Cell, Document, Grid
+from streamgauge.reports.model import Cell, Document, Grid
 
 __all__ = ["escape_latex", "to_latex", "to_tabular"]
 

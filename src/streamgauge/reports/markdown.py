@@ -3,7 +3,7 @@
 import re
 
 from streamgauge._format.text import make_printable
-from streamgauge.reports.document import Cell, Document, Grid, Sentences
+from streamgauge.reports.model import Cell, Document, Grid, Sentences
 
 __all__ = ["to_markdown"]
 

@@ -31,6 +31,7 @@ from streamgauge.reports.findings import list_findings, list_limitations
 from streamgauge.reports.headline import write_headline
 from streamgauge.reports.label_estimates import build_estimates_section
 from streamgauge.reports.live_sections import build_live_section, build_model_verdicts_section
+from streamgauge.reports.ranked import build_leading_grids
 from streamgauge.reports.rankings import build_p_matrix_section
 from streamgauge.reports.sections import (
     build_chart_section,
@@ -39,6 +40,7 @@ from streamgauge.reports.sections import (
     build_finals_section,
     build_findings_section,
     build_folds_section,
+    build_grid_section,
     build_pairs_section,
     build_section,
 )
@@ -97,6 +99,7 @@ def page_html(results: RunData, comparisons: Sequence[Comparison] = ()) -> str:
         build_banners(results),
         build_headline(write_headline(results, comparisons)),
         build_model_verdicts_section(results.model_verdicts),
+        *(build_grid_section(grid, learners) for grid in build_leading_grids(results, comparisons)),
         build_finals_section(all_series, learners),
         build_comparisons_section(comparisons),
         build_curves_section(curves, [results]),

@@ -13,9 +13,9 @@ from streamgauge._format.numbers import format_spread, format_value, label_measu
 from streamgauge._format.text import count, describe_forgetting, join_words, shorten_stream_names
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import RunData
-from streamgauge.reports.document import Cell, Document, Grid
 from streamgauge.reports.findings import format_p_term
 from streamgauge.reports.latex import escape_latex, to_latex
+from streamgauge.reports.model import Cell, Document, Grid
 from streamgauge.reports.references import collect_references
 from streamgauge.reports.title import TESTED, get_part
 from streamgauge.significance import Comparison, Ranking, compare_all, friedman, holm, rank, two_way_t, wilcoxon

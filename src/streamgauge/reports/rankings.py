@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from streamgauge._format.markup import Markup, join_markup, tag
 from streamgauge._format.numbers import format_p_value
 from streamgauge.errors import StreamgaugeError
-from streamgauge.reports.document import Grid, build_ranked_pairs_grid, build_streams_grid
+from streamgauge.reports.document import build_ranked_pairs_grid, build_streams_grid
 from streamgauge.reports.findings import group_by_pair, list_ranking_findings, list_ranking_limitations
-from streamgauge.reports.sections import build_findings_section, build_scrollable_table, build_section
+from streamgauge.reports.sections import build_findings_section, build_grid_table, build_scrollable_table, build_section
 from streamgauge.reports.svg import draw_ranks
 from streamgauge.significance import Comparison, Ranking
 
@@ -105,12 +105,12 @@ def build_ranking_sections(ranking: Ranking) -> Markup:
     return join_markup(
         build_findings_section(list_ranking_findings(ranking), list_ranking_limitations(ranking)),
         build_section("Mean ranks", draw_ranks(ranking), tag("p", ranks_note, class_="note")),
-        build_section(values.title, _build_grid_table(values), tag("p", values.note, class_="note")),
+        build_section(values.title, build_grid_table(values), tag("p", values.note, class_="note")),
         build_section(
             "Wins, ties and losses", _build_wins_table(ranking), tag("p", "Row against column.", class_="note")
         ),
         build_section(
-            "p-values by pair", _build_p_table(ranking), _build_grid_table(pairs), tag("p", pairs.note, class_="note")
+            "p-values by pair", _build_p_table(ranking), build_grid_table(pairs), tag("p", pairs.note, class_="note")
         ),
     )
 
@@ -147,13 +147,3 @@ def _build_matrix_table(names: Sequence[str], cells: Sequence[Sequence[tuple[str
         for name, line in zip(names, cells, strict=True)
     )
     return build_scrollable_table(tag("thead", head), rows, "matrix")
-
-
-def _build_grid_table(grid: Grid) -> Markup:
-    head = tag("tr", *(tag("th", column, scope="col") for column in grid.columns))
-    rows = (
-        tag("tr", tag("th", name, scope="row"),
-            *(tag("td", tag("span", cell.text, class_="mean"), class_="best" if cell.best else None) for cell in cells))
-        for name, cells in grid.rows
-    )  # fmt: skip
-    return build_scrollable_table(tag("thead", head), rows)

@@ -25,6 +25,7 @@ from streamgauge.reports.findings import (
     label_difference,
     label_p,
 )
+from streamgauge.reports.model import Grid
 from streamgauge.reports.series import Series
 from streamgauge.reports.svg import draw_key
 from streamgauge.reports.verdicts import COMPARISONS_TITLE
@@ -37,6 +38,8 @@ __all__ = [
     "build_finals_section",
     "build_findings_section",
     "build_folds_section",
+    "build_grid_section",
+    "build_grid_table",
     "build_item_list",
     "build_learner_heading",
     "build_pairs_section",
@@ -219,6 +222,48 @@ def build_scrollable_table(head: Markup, rows: Iterable[Markup], class_: str | N
     """
     table = tag("table", head, tag("tbody", *rows), class_=class_)
     return tag("div", table, class_="scroll", tabindex=0, role="group", aria_label="table")
+
+
+def build_grid_section(grid: Grid, learners: Sequence[str] = ()) -> Markup:
+    """Return a table of the report model as a section of the page.
+
+    Examples
+    --------
+    >>> from streamgauge.reports.model import Cell
+    >>> "<h2>Cost</h2>" in build_grid_section(Grid("Cost", ("learner", "CPU s"), (("tree", (Cell("1.2"),)),)))
+    True
+    """
+    note = tag("p", grid.note, class_="note") if grid.note else Markup()
+    return build_section(grid.title, build_grid_table(grid, learners), note)
+
+
+def build_grid_table(grid: Grid, learners: Sequence[str] = ()) -> Markup:
+    """Return a table of the report model; rows that are named by a learner have its legend key.
+
+    Examples
+    --------
+    >>> from streamgauge.reports.model import Cell
+    >>> grid = Grid("Cost", ("learner", "CPU s"), (("tree", (Cell("1.2", best=True),)),))
+    >>> 'class="best"' in build_grid_table(grid)
+    True
+    """
+    head = tag("tr", *(tag("th", column, scope="col") for column in grid.columns))
+    rows = (
+        tag(
+            "tr",
+            build_learner_heading(learners.index(name), name) if name in learners else tag("th", name, scope="row"),
+            *(
+                tag(
+                    "td",
+                    tag("span", cell.text + " °" * cell.equal, class_="mean"),
+                    class_="best" if cell.best else None,
+                )
+                for cell in cells
+            ),
+        )
+        for name, cells in grid.rows
+    )
+    return build_scrollable_table(tag("thead", head), rows)
 
 
 def build_learner_heading(position: int, name: str) -> Markup:

@@ -31,6 +31,8 @@ from streamgauge.reports.findings import (
 )
 from streamgauge.reports.headline import write_headline
 from streamgauge.reports.label_estimates import describe_estimates, tabulate_estimates, title_estimates
+from streamgauge.reports.model import Cell, Grid
+from streamgauge.reports.ranked import build_leading_grids
 from streamgauge.reports.series import Series, list_series
 from streamgauge.reports.verdicts import COMPARISONS_TITLE, group_verdicts, sort_model_verdicts
 from streamgauge.significance import Comparison
@@ -40,6 +42,7 @@ __all__ = [
     "StackedTable",
     "build_costs_table",
     "build_estimates_table",
+    "build_grid_table",
     "build_pairs_table",
     "build_results_table",
     "build_summary",
@@ -72,6 +75,7 @@ def build_summary(results: RunData, comparisons: Sequence[Comparison] = ()) -> R
         Text(f"{make_printable(str(failure))}; it has no later readings.", "bold") for failure in results.failures
     )
     parts.extend(Text(make_printable(sentence), "bold") for sentence in write_headline(results, comparisons))
+    parts.extend(build_grid_table(grid) for grid in build_leading_grids(results, comparisons))
     parts.append(build_results_table(results))
     watched = results.drifts or results.description.get("detectors")
     if watched and (scores := score_alarms_by_name(results)):
@@ -130,6 +134,27 @@ def build_results_table(results: RunData) -> RenderableType:
         n_rows, phrase = count(int(series[0].rows[-1]), "row"), make_printable(describe_forgetting(forgetting))
         parts += [Text(f"After {n_rows}, {phrase}", "bold"), _build_finals_table(series)]
     return Group(*parts, _build_legend(all_series))
+
+
+def build_grid_table(grid: Grid) -> Group:
+    """Return a table of the report model with its title and note; the best values are bold.
+
+    Examples
+    --------
+    >>> from streamgauge.reports.model import Cell
+    >>> build_grid_table(Grid("Cost", ("learner", "CPU s"), (("tree", (Cell("1.2"),)),), "Means.")).renderables[0]
+    <text 'Cost' [] 'bold'>
+    """
+    names = [name for name, _ in grid.rows]
+    rows = [[_format_cell(cell) for cell in cells] for _, cells in grid.rows]
+    table = StackedTable(grid.columns[0], names, [make_printable(column) for column in grid.columns[1:]], rows)
+    note = [Text(make_printable(grid.note), "dim")] if grid.note else []
+    return Group(Text(make_printable(grid.title), "bold"), table, *note)
+
+
+def _format_cell(cell: Cell) -> Text:
+    mark = "*" if cell.best else "°" if cell.equal else ""
+    return Text(make_printable(cell.text) + mark, style="bold" if cell.best else "")
 
 
 def build_costs_table(cost: Resources, learners: Sequence[str]) -> "StackedTable":
@@ -317,7 +342,7 @@ class StackedTable:
         parts: list[list[int]] = [[]]
         left = width
         for column, heading in enumerate(self._headings):
-            needed = 2 + max(map(cell_len, [heading, *(str(cells[column]) for cells in self._rows)]))
+            needed = 3 + max(map(cell_len, [heading, *(str(cells[column]) for cells in self._rows)]))
             if needed > left and parts[-1]:
                 parts.append([])
                 left = width

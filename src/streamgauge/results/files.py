@@ -383,14 +383,20 @@ def _check_blocks(blocks: BlockTallies, feedback: Feedback | None) -> None:
     if feedback is not None and (known & (width != feedback.n_scored)).any():
         msg = "blocks.parquet is that of another run"
         raise ValueError(msg)
+    if not layout.has_votes:
+        return
+    of_cells = blocks.numbers.shape[:3]
+    supports = layout.restore(blocks.numbers.reshape(-1, layout.n_numbers)).support.reshape(*of_cells, -1)
     for (learner, fold, code), (_, weights) in blocks.votes.items():
-        support = layout.restore(blocks.numbers[learner, fold]).support
-        own = weights.sum(axis=2)
-        expected = np.stack([support[:, code], support.sum(axis=1) - support[:, code]])
-        if not (weights >= 0.0).all() or not np.allclose(own, expected, rtol=1e-9):
+        support = supports[learner, fold]
+        total = support.sum(axis=1)
+        expected = np.stack([support[:, code], total - support[:, code]])
+        is_near = np.allclose(weights.sum(axis=2), expected, rtol=1e-9, atol=1e-9 * total.sum())
+        if not (weights >= 0.0).all() or not is_near:
             msg = "votes.parquet is not that of blocks.parquet"
             raise ValueError(msg)
-    if layout.has_votes and width.any() and len(blocks.votes) != known.sum() * layout.n_classes:
+    n_weighted = np.count_nonzero(known & (supports.sum(axis=(2, 3)) > 0.0))
+    if len(blocks.votes) != n_weighted * layout.n_classes:
         msg = "votes.parquet is incomplete"
         raise ValueError(msg)
 

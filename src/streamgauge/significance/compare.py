@@ -16,14 +16,23 @@ from streamgauge.significance.all_pairs import Comparisons, adjust_pairs, check_
 from streamgauge.significance.comparison import SEEDS, TESTS, Comparison, SignificanceTest, find_test
 from streamgauge.significance.fold_tests import RESAMPLING_SCHEMES, held_out_ratio
 from streamgauge.significance.mean_readings import find_width, leave_readings_out
-from streamgauge.significance.two_way import TRAINING_FACTORS, LeftOut, leave_blocks_out, value_interval
+from streamgauge.significance.two_way import (
+    TRAINING_FACTORS,
+    LeftOut,
+    check_testable,
+    leave_blocks_out,
+    measure_without_blocks,
+    value_interval,
+)
 
 __all__ = [
     "check_scheme",
     "check_test",
     "choose_forgetting",
+    "choose_measure",
     "compare",
     "compare_all",
+    "compute_over_rows",
     "find_interval",
     "leave_pair_out",
     "list_tests",
@@ -147,7 +156,7 @@ def compare(
     require_between("alpha", alpha, 0.0, 1.0, open_high=True)
     pair = _find_pair(results, first, second)
     chosen = check_test(test, pair.n_folds, _count_repetitions(results))
-    known = _find_measure(results, _choose_measure(results) if measure is None else measure)
+    known = _find_measure(results, choose_measure(results) if measure is None else measure)
     scheme = _find_scheme(results)
     kinds = (str(scheme.get(fact, "")) for fact in ("name", "resampling"))
     check_scheme(chosen, *kinds, repeats_tests=bool(scheme.get("repeats_tests")))
@@ -227,7 +236,7 @@ def leave_pair_out(
     (2000, 'accuracy', 5)
     """
     pair = _find_pair(results, first, second)
-    known = _find_measure(results, _choose_measure(results) if measure is None else measure)
+    known = _find_measure(results, choose_measure(results) if measure is None else measure)
     return pair, known, _leave_rows_out(results, (pair.first, pair.second), known)[0]
 
 
@@ -285,8 +294,15 @@ def _explain_missing(results: RunData, name: str, names: list[str]) -> Streamgau
     return unknown_name(kind="learner", name=name, known=names)
 
 
-def _choose_measure(results: RunData) -> str:
-    """Return the measure that was tested in the run, or the accuracy, or the first measure."""
+def choose_measure(results: RunData) -> str:
+    """Return the measure that was tested in the run, or the accuracy, or the first measure.
+
+    Examples
+    --------
+    >>> import streamgauge as sg
+    >>> choose_measure(sg.evaluate(sg.SEA(n_rows=100), sg.NoChange(), measures=["kappa", "error"]))
+    'kappa'
+    """
     tested = results.description.get("tested")
     if isinstance(tested, str):
         return tested
@@ -406,6 +422,25 @@ def find_interval(
     """
     values, _ = _leave_rows_out(results, (learner,), _find_measure(results, measure))
     return value_interval(values, alpha=alpha)
+
+
+def compute_over_rows(results: RunData, measure: str) -> NDArray[np.float64]:
+    """Return the mean over folds of any measure of counts over all rows, for each learner, also if it was not read.
+
+    Examples
+    --------
+    >>> import streamgauge as sg
+    >>> results = sg.evaluate(sg.SEA(n_rows=500), [sg.NaiveBayes(), sg.MajorityClass()])
+    >>> compute_over_rows(results, "balanced_accuracy").round(3).tolist()
+    [0.774, 0.499]
+    """
+    if results.blocks is None:
+        msg = f"these results hold no tallies of rows, so {measure} cannot be computed"
+        raise StreamgaugeError(msg)
+    found = _find_measure(results, measure)
+    check_testable(found, results.blocks.layout)
+    values: NDArray[np.float64] = measure_without_blocks(results.blocks, found)[:, :, 0].mean(axis=1)
+    return values
 
 
 def _leave_readings_out(

@@ -15,7 +15,7 @@ from streamgauge.streams.output_files import replace_atomically
 __all__ = ["build_latex_table", "export"]
 
 if TYPE_CHECKING:
-    from streamgauge.reports.document import Cell
+    from streamgauge.reports.model import Cell
 
 
 def export(store: Store, path: Path | str, wanted: Filter = Filter()) -> Path:
@@ -78,8 +78,8 @@ def build_latex_table(rows: Sequence[dict[str, Any]]) -> str:
     \end{tabular}
     <BLANKLINE>
     """
-    from streamgauge.reports.document import Grid  # noqa: PLC0415  (running experiments needs no reports)
     from streamgauge.reports.latex import to_tabular  # noqa: PLC0415
+    from streamgauge.reports.model import Grid  # noqa: PLC0415  (running experiments needs no reports)
 
     for axis in ("measure", "forgetting"):
         _require_single(axis, sorted({str(row[axis]) for row in rows}))
@@ -123,7 +123,7 @@ def _differs(rows: Sequence[dict[str, Any]], axis: str) -> bool:
 
 
 def _build_cells(means: Sequence[float | None], *, best_is_most: bool) -> "tuple[Cell, ...]":
-    from streamgauge.reports.document import Cell  # noqa: PLC0415
+    from streamgauge.reports.model import Cell  # noqa: PLC0415
 
     known = [round(mean, 4) for mean in means if mean is not None]
     best = (max(known) if best_is_most else min(known)) if known else None

@@ -84,7 +84,7 @@ def test_names_cannot_break_out_of_latex_or_markdown() -> None:
 
 def test_latex_marks_the_best_and_what_is_really_worse(results: Results) -> None:
     tex = report(results, format="latex")
-    finals = tex.split("\\midrule")[1].split("\\bottomrule")[0]
+    finals = tex.split("{After ")[1].split("\\midrule")[1].split("\\bottomrule")[0]
     rows = {line.split("&")[0].strip(): line.split("&")[1] for line in finals.strip().splitlines()}
     best = next(iter(results.best("accuracy")))
     assert "\\textbf" in rows[best]

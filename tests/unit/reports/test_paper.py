@@ -12,7 +12,7 @@ import streamgauge as sg
 from streamgauge.cli.main import cli
 from streamgauge.names import FAMILIES
 from streamgauge.reports import write_paper
-from streamgauge.reports.document import Grid
+from streamgauge.reports.model import Grid
 from streamgauge.reports.paper import build_paper_tables, describe_method
 from streamgauge.reports.references import collect_references, list_references, parse_reference
 from streamgauge.significance import compare_all

@@ -133,3 +133,31 @@ def test_tallies_of_blocks_that_are_not_those_of_the_run_are_refused(damage: str
         pq.write_table(table[: len(table) // 2], votes)
     with pytest.raises(StreamgaugeError, match="damaged"):
         sg.load(folder)
+
+
+WEIGHTS = {
+    "all 0": np.zeros(4000),
+    "a tenth": np.full(4000, 0.1),
+    "0 at first": np.repeat([0.0, 1.5], 2000),
+    "tiny": np.full(4000, 1e-300),
+    "huge": np.full(4000, 1e300),
+    "of all sizes": np.exp(5.0 * np.random.default_rng(1).normal(size=4000)),
+}
+
+
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning", "ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize("weight", WEIGHTS.values(), ids=WEIGHTS)
+def test_votes_of_weighted_rows_are_loaded(weight, tmp_path):
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(4000, 3))
+    stream = sg.ArrayStream(x, (x[:, 0] + rng.normal(size=4000) > 0).astype(int), weight=weight)
+    learners = [sg.NaiveBayes(), sg.MajorityClass()]
+    results = sg.evaluate(stream, learners, measures=["roc_auc[1]", "pr_auc[1]"], scheme="Bootstrap(2)")
+    loaded = sg.results.load(results.save(tmp_path / "run"))
+    np.testing.assert_array_equal(loaded.values, results.values)
+    assert loaded.blocks is not None
+    assert results.blocks is not None
+    for key, (_, weights) in loaded.blocks.votes.items():
+        kept = results.blocks.votes[key][1]
+        np.testing.assert_array_equal(weights.sum(axis=2), kept.sum(axis=2))
+        assert weights.min() >= 0.0
