@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     Tested = tuple[Sequence[Comparison], Sequence[str]]
 
-__all__ = ["add_run_options", "finish", "get_exit_status", "prepare", "run"]
+__all__ = ["add_run_options", "finish", "get_exit_status", "prepare", "run", "to_json_facts"]
 
 
 def _make_name_option(option: str, family: str, **settings: Any) -> Callable[..., Any]:  # noqa: ANN401
@@ -322,7 +322,7 @@ def finish(results: Results, options: dict[str, Any], compare: Callable[[], "Tes
         comparisons, reasons = compare()
         failures += [f"not tested: {reason}" for reason in reasons]
     if options["as_json"]:
-        print_json(_to_json(results, comparisons, options))
+        print_json(to_json_facts(results, comparisons, options))
     else:
         from streamgauge.reports import build_summary  # noqa: PLC0415
 
@@ -390,7 +390,8 @@ def get_exit_status(results: Results) -> int:
     return RUN_FAILED if results.failures else 0
 
 
-def _to_json(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) -> dict[str, Any]:
+def to_json_facts(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Return what ``--json`` prints: the manifest, the last readings, comparisons, verdicts and the headline."""
     from streamgauge.reports.confusion_text import list_confusions  # noqa: PLC0415
     from streamgauge.reports.findings import find_best_groups  # noqa: PLC0415
     from streamgauge.reports.headline import write_headline  # noqa: PLC0415
