@@ -442,7 +442,7 @@ class CellBatch:
     trace
         Its scored predictions.
     reading_rows, tallies
-        After how many rows of the stream the tallies were taken, and the tallies [forgetting][reading row].
+        After how many rows of the stream the tallies were taken, and the tallies by forgetting, then by reading row.
     unlabelled
         Its predictions for tested rows of unknown class, which are not scored; None if there are none.
     """

@@ -1,5 +1,6 @@
 """Every command of the README and the pages runs; every page is reached and has its picture; the site builds."""
 
+import doctest
 import re
 import runpy
 import shlex
@@ -15,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import streamgauge as sg
+from docs.site_hooks import on_page_markdown
 from streamgauge import streams
 from streamgauge.cli.main import cli
 from streamgauge.cli.serve import command as serve
@@ -23,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 SHOWN = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *sorted((DOCS / "how_to").glob("*.md"))]
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\(([\w./-]+\.(?:md|png|html))?(?:#([\w-]+))?\)")
+LINK = re.compile(r"\]\(([\w./-]+\.(?:md|png|html|ipynb))?(?:#([\w-]+))?\)")
 MOST_ROWS = 2_000
 
 LEFT_OUT = {
@@ -135,7 +137,11 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower()) for title in titles}
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [ROOT / "README.md", *sorted(DOCS.rglob("*.md")), *sorted(DOCS.rglob("*.ipynb"))],
+    ids=lambda page: page.stem,
+)
 def test_every_link_of_a_page_leads_somewhere(page):
     for path, anchor in LINK.findall(page.read_text()):
         target = (page.parent / path).resolve() if path else page
@@ -145,9 +151,31 @@ def test_every_link_of_a_page_leads_somewhere(page):
 
 def test_every_page_stands_in_the_navigation():
     navigation = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
-    pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+    found = chain(DOCS.rglob("*.md"), (path.with_suffix(".md") for path in DOCS.rglob("*.ipynb")))
+    pages = {page.relative_to(DOCS).as_posix() for page in found}
     apart = {page for page in pages if page.startswith(("reproduction/quick/", "reproduction/paper/", "pictures/"))}
     assert {page for page in pages - apart if page not in navigation} == set()
+
+
+def test_language_models_find_every_page_of_the_site():
+    navigation = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
+    pages = re.findall(r"([\w./-]+\.md)$", navigation, re.MULTILINE)
+    listed = re.findall(r"\]\(([\w./-]+)\)", on_page_markdown((DOCS / "llms.txt").read_text()))
+    assert sorted(listed) == sorted(set(pages) - {"index.md"})
+
+
+def test_language_models_get_the_title_of_each_page():
+    navigation = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
+    titles = dict(map(reversed, re.findall(r"^ +- (.+): ([\w./-]+\.md)$", navigation, re.MULTILINE)))
+    index = on_page_markdown((DOCS / "llms.txt").read_text())
+    listed = re.findall(r"^- \[(.+?)\]\(([\w./-]+)\)", index, re.MULTILINE)
+    assert {title: path for title, path in listed if titles.get(path, title) != title} == {}
+
+
+def test_the_example_for_language_models_runs():
+    outcome = doctest.testfile(str(DOCS / "llms.txt"), module_relative=False)
+    assert outcome.attempted > 3
+    assert outcome.failed == 0
 
 
 @pytest.mark.parametrize("part", ["Concepts", "Learners"])
