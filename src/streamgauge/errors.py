@@ -14,6 +14,7 @@ __all__ = [
     "nearest",
     "require_at_least",
     "require_between",
+    "require_kind",
     "unknown_name",
 ]
 
@@ -157,4 +158,19 @@ def require_between(
     if not (above and below):
         ends = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
         msg = f"{option} = {value!r}: it must be a number in {ends}"
+        raise StreamgaugeError(msg)
+
+
+def require_kind(option: str, value: object, kind: type | tuple[type, ...], noun: str) -> None:
+    """Raise unless a value is an instance of a class or protocol, which `noun` names.
+
+    Examples
+    --------
+    >>> require_kind("log", 3, str, "a path")
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: log = 3: it must be a path
+    """
+    if not isinstance(value, kind):
+        msg = f"{option} = {value!r}: it must be {noun}"
         raise StreamgaugeError(msg)

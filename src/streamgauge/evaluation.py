@@ -31,6 +31,7 @@ from streamgauge.errors import (
     StreamWarning,
     require_at_least,
     require_between,
+    require_kind,
 )
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.labelling import AllLabels, First, Fraction
@@ -126,13 +127,12 @@ class Evaluation:
         trust_checkpoint: bool = False,
         journal: Path | str | None = None,
     ) -> None:
-        for option, value in (("n_rows", n_rows), ("every", every), ("batch_size", batch_size)):
-            if value is not None:
-                require_at_least(option, value, 1)
+        _check_numbers({"n_rows": n_rows, "every": every, "batch_size": batch_size}, least=1, n_bits=63)
+        _check_numbers({"seed": seed}, least=0, n_bits=64)
         for option, seconds in (("time_limit", time_limit), ("time_budget", time_budget)):
             if seconds is not None:
                 require_between(option, seconds, 0.0, float("inf"))
-        _check_seed(seed)
+        _check_kinds(recorders, backend, {"checkpoint": checkpoint, "journal": journal})
         found_scheme: Scheme = find_object("scheme", scheme)
         columns = {"target": target, "weight": weight, "time": time, "time_format": time_format, "keep": keep}
         columns |= {"drop": drop, "numeric": numeric, "nominal": nominal}
@@ -623,6 +623,7 @@ the measures, or use two_way_t
         if not self.ends:
             msg = "the stream never ends: set n_rows, or iterate over an Evaluation"
             raise EndlessStreamError(msg)
+        _check_callbacks({"on_reading": on_reading, "on_verdict": on_verdict}, log)
         _warn(self.notes, StreamWarning)
         parts = []
         with ExitStack() as stack:
@@ -673,11 +674,36 @@ def _check_live_test(live_test: object) -> None:
         raise StreamgaugeError(msg)
 
 
-def _check_seed(seed: int) -> None:
-    require_at_least("seed", seed, 0)
-    if seed >= 2**64:
-        msg = f"seed = {seed}: it must be below 2**64"
-        raise StreamgaugeError(msg)
+def _check_numbers(options: Mapping[str, int | None], least: int, n_bits: int) -> None:
+    for option, value in options.items():
+        if value is not None or option == "seed":
+            require_at_least(option, value, least)  # type: ignore[arg-type]
+        if value is not None and value >= 2**n_bits:
+            msg = f"{option} = {value}: it must be below 2**{n_bits}"
+            raise StreamgaugeError(msg)
+
+
+def _check_kinds(recorders: object, backend: object, folders: Mapping[str, object]) -> None:
+    require_kind("backend", backend, Backend, "an object of streamgauge.backends, such as Threads(2)")
+    require_kind(
+        "recorders", recorders, (list, tuple), "a list, such as [streamgauge.results.Predictions('p.parquet')]"
+    )
+    for recorder in recorders:  # type: ignore[attr-defined]
+        require_kind(
+            "recorders", recorder, Recorder, "an object with a method open(), such as Predictions('p.parquet')"
+        )
+    for option, folder in folders.items():
+        if folder is not None:
+            require_kind(option, folder, (str, Path, CheckpointPolicy), "the path of a folder")
+
+
+def _check_callbacks(functions: Mapping[str, object], log: object) -> None:
+    for option, function in functions.items():
+        if function is not None and not callable(function):
+            msg = f"{option} = {function!r}: it must be a function"
+            raise StreamgaugeError(msg)
+    if log is not None:
+        require_kind("log", log, (str, Path), "the path of a file")
 
 
 def _check_times(stream: StreamBase, labelling: Labelling, forgettings: Sequence[Forgetting]) -> None:

@@ -16,8 +16,8 @@ from typing import Any
 from streamgauge._foreign import is_factory, is_stream_class
 from streamgauge._format.objects import Known, make
 from streamgauge._format.text import to_text
-from streamgauge.errors import StreamgaugeError, nearest, unknown_name
-from streamgauge.protocols import Labelling, Stream
+from streamgauge.errors import StreamgaugeError, nearest, require_kind, unknown_name
+from streamgauge.protocols import Forgetting, Labelling, Scheme, Stream
 
 __all__ = [
     "FAMILIES",
@@ -110,6 +110,11 @@ FAMILIES: dict[str, Callable[[], dict[str, Any]]] = {
 
 _IMPORTED = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _HOMES = {"forgetting": "forgetting", "labelling": "labelling"}
+_PROTOCOLS = {"forgetting": Forgetting, "labelling": Labelling, "scheme": Scheme}
+
+
+def _find_home(kind: str) -> str:
+    return _HOMES.get(kind, f"{kind}s")
 
 
 def make_learners(texts: Iterable[str]) -> dict[str, Any]:
@@ -185,7 +190,7 @@ def import_object(text: str, folder: Path | None = None) -> object:
 
 
 def find_object(kind: str, thing: Any) -> Any:  # noqa: ANN401
-    """Return an object, or each of several, given as it is or as text; a class is refused.
+    """Return an object, or each of several forgettings, given as it is or as text; a class is refused.
 
     Examples
     --------
@@ -199,11 +204,13 @@ def find_object(kind: str, thing: Any) -> Any:  # noqa: ANN401
     ...
     streamgauge.errors.StreamgaugeError: there is no scheme 'Bootstrp'; did you mean Bootstrap?
     """
-    if isinstance(thing, list | tuple):
+    if kind == "forgetting" and isinstance(thing, list | tuple):
         return [find_object(kind, one) for one in thing]
     if isinstance(thing, str):
         return make(kind, thing, FAMILIES[f"{kind}s"]())
     refuse_class(kind, thing)
+    if kind in _PROTOCOLS:
+        require_kind(kind, thing, _PROTOCOLS[kind], f"an object of streamgauge.{_find_home(kind)}, or text")
     return thing
 
 
@@ -220,7 +227,7 @@ def refuse_class(kind: str, thing: object) -> None:
     """
     if isinstance(thing, type):
         near = nearest(thing.__name__, FAMILIES[f"{kind}s"]())
-        home = f"streamgauge.{_HOMES.get(kind, f'{kind}s')}"
+        home = f"streamgauge.{_find_home(kind)}"
         hint = f"write {home}.{near}(...)" if near else f"give one of {home}"
         msg = f"the class {thing.__name__} is not a {kind}; {hint}"
         raise StreamgaugeError(msg)
@@ -307,7 +314,7 @@ def find_labelled_stream(text: str, **options: Any) -> tuple[Stream, Labelling |
         return load(text, **options), None
     known = FAMILIES["streams"]()
     if "(" not in text and text not in known:
-        if path.is_dir():
+        if text and path.is_dir():
             msg = f"{text} is a folder that 'streamgauge sample' did not write: there is no recipe.json in it"
             raise StreamgaugeError(msg)
         raise unknown_name(kind="stream", name=text, known={**known, **DATASETS})

@@ -160,6 +160,24 @@ def test_learners_that_cannot_be_distinguished_are_refused():
     assert len(evaluate(sg.SEA(n_rows=10), [sg.NaiveBayes(), sg.NaiveBayes(seed=2)]).learners) == 2
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        *(("scheme", None), ("scheme", 3), ("scheme", [])),
+        *(("labelling", 3), ("forgetting", []), ("forgetting", [None]), ("measures", []), ("measures", [None])),
+        *(("seed", None), ("seed", -1), ("seed", 1.5), ("seed", 2**64)),
+        *(("n_rows", 2**63), ("every", 2**63), ("batch_size", 2**63)),
+        *(("recorders", None), ("recorders", [3]), ("backend", None), ("detectors", None), ("live_test", 3)),
+        *(("journal", 3), ("checkpoint", 3), ("log", 3), ("on_reading", 3), ("on_verdict", 3)),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_refused_by_the_name_of_its_option(option, value):
+    with pytest.raises(StreamgaugeError) as found:
+        sg.evaluate(sg.SEA(n_rows=100), sg.NaiveBayes(), **{option: value})
+    assert option.rstrip("s") in str(found.value)
+    assert len(str(found.value)) < 200
+
+
 @pytest.mark.parametrize("wrong", [42, sg.NaiveBayes, "NaiveBays", []])
 def test_what_is_no_learner_is_refused(wrong):
     with pytest.raises(StreamgaugeError, match="learner"):

@@ -396,6 +396,9 @@ def check_forgettings(
     ...
     streamgauge.errors.StreamgaugeError: roc_auc_score cannot be measured under Fading(factor=0.999): it keeps no...
     """
+    if not forgettings:
+        msg = "forgetting = []: there must be at least one"
+        raise StreamgaugeError(msg)
     statistics = list_statistics(measures)
     for forgetting in forgettings if statistics else ():
         build_state(forgetting, n_classes, measures)
