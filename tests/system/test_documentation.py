@@ -128,8 +128,15 @@ def test_what_is_left_out_stands_on_some_page():
 
 def test_what_a_newcomer_does_first_is_shown_by_commands():
     assert [next(iter(call)) for call in commands(ROOT / "README.md")] == [
-        "doctor", "compare", "describe", "compare", "evaluate", "report", "plot", "serve"
+        "doctor", "compare", "describe", "compare", "report", "serve"
     ]  # fmt: skip
+
+
+def test_the_readme_shows_the_commands_of_a_newcomer_and_ends_with_five_links():
+    text = (ROOT / "README.md").read_text()
+    assert "`make demo`" in text
+    assert "`make test`" in text
+    assert len(re.findall(r"^- \[.+\]\(.+\)", text.partition("\n## Further\n")[2], re.MULTILINE)) == 5
 
 
 def anchors(page: Path) -> set[str]:
