@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
@@ -47,13 +47,13 @@ class _Site:
 
     def send_runs(self, _: Request) -> Response:
         facts = {"folder": self.run_folders.folder.name, "can_start": self.launched_runs is not None}
-        return JSONResponse({**facts, "runs": self.run_folders.list_summaries()})
+        return _answer({**facts, "runs": self.run_folders.list_summaries()})
 
     def send_run(self, request: Request) -> Response:
-        return JSONResponse(to_json(self.run_folders.find_run(_get_text(request, "id")).describe()))
+        return _answer(self.run_folders.find_run(_get_text(request, "id")).describe())
 
     def send_verdicts(self, request: Request) -> Response:
-        return JSONResponse(to_json(self.run_folders.find_run(_get_text(request, "id")).list_verdicts()))
+        return _answer(self.run_folders.find_run(_get_text(request, "id")).list_verdicts())
 
     def send_curves(self, request: Request) -> Response:
         run, panel = self.run_folders.find_run(_get_text(request, "id")), _parse_panel(_get_text(request, "panel"))
@@ -71,7 +71,7 @@ class _Site:
         return StreamingResponse(_prepend(first, pieces), media_type="text/csv", headers=headers)
 
     def send_choices(self, _: Request) -> Response:
-        return JSONResponse(list_choices())
+        return _answer(list_choices())
 
     def send_metrics(self, _: Request) -> Response:
         return Response(format_metrics(self.run_folders, self.n_pages), media_type=TYPE)
@@ -79,13 +79,13 @@ class _Site:
     async def stop(self, request: Request) -> Response:
         wanted = await _read_body(request)
         await run_in_threadpool(self.run_folders.find_run(str(wanted.get("id", ""))).stop)
-        return JSONResponse({"stopping": wanted.get("id")}, status_code=202)
+        return _answer({"stopping": wanted.get("id")}, status_code=202)
 
     async def start(self, request: Request) -> Response:
         if self.launched_runs is None:
             raise HTTPException(403, "this server does not start runs")
         name = await run_in_threadpool(self.launched_runs.start, await _read_body(request))
-        return JSONResponse({"id": name}, status_code=202)
+        return _answer({"id": name}, status_code=202)
 
     async def send_live(self, socket: WebSocket) -> None:
         if self.n_pages >= MAX_PAGES:
@@ -171,7 +171,12 @@ def _make_asset_handler(name: str) -> Callable[[Request], Response]:
 
 
 def _send_error(_: Request, error: Exception) -> Response:
-    return PlainTextResponse(str(error), status_code=400)
+    return PlainTextResponse(str(error).encode(errors="backslashreplace"), status_code=400)
+
+
+def _answer(facts: object, status_code: int = 200) -> Response:
+    """Answer with JSON that every client reads, whatever a file or a request contained."""
+    return Response(json.dumps(to_json(facts)), status_code, media_type="application/json")
 
 
 def _get_text(request: Request, name: str) -> str:
@@ -187,7 +192,7 @@ def _get_number(request: Request, name: str, default: float, greatest: float = m
         number = default if text in {None, ""} else float(str(text))
     except ValueError:
         raise _make_error(name) from None
-    if math.isnan(number) or number > greatest:
+    if math.isnan(number) or abs(number) > greatest:
         raise _make_error(name)
     return number
 
@@ -211,7 +216,7 @@ def _make_error(name: str) -> StreamgaugeError:
 def _parse_panel(text: str) -> Panel:
     try:
         return Panel.parse(json.loads(text))
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return Panel.parse(None)
 
 

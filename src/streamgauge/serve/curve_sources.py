@@ -17,10 +17,14 @@ from streamgauge._format.times import increases
 from streamgauge.errors import StreamgaugeError
 from streamgauge.results import Results, load
 
-__all__ = ["Cache", "RunRecords", "convert_results", "read_journal"]
+__all__ = ["MALFORMED", "Cache", "RunRecords", "convert_results", "read_journal"]
 
 MAX_CACHED_BYTES = 2**28
 """Memory for saved results."""
+
+
+MALFORMED = (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError)
+"""What reading a malformed file of a run may raise."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +177,7 @@ class Cache:
             return known[1]
         try:
             content = read(path)
-        except (OSError, StreamgaugeError, ValueError, KeyError, TypeError):
+        except MALFORMED:
             content = None
         if len(self._files) > 10_000:
             self._files.clear()

@@ -9,7 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["Guard", "is_loopback"]
+__all__ = ["Guard", "is_loopback", "is_same_origin"]
 
 COOKIE = "streamgauge"
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -94,7 +94,7 @@ class Guard:
         host = headers.get("host", "")
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
         if self._token is None:
-            if (urlsplit(f"//{host}").hostname or "") not in self._hosts:
+            if _split_address(f"//{host}")[1] not in self._hosts:
                 return 400, "this server does not have that host name"
             has_token = False
         else:
@@ -102,7 +102,7 @@ class Guard:
             if not has_token and not self._has_cookie(headers):
                 return 401, "a token is needed: open the address that the server printed when it started"
         changes = scope["type"] == "websocket" or scope["method"] not in {"GET", "HEAD"}
-        if changes and not has_token and not _is_same_origin(headers.get("origin"), host):
+        if changes and not has_token and not is_same_origin(headers.get("origin"), host):
             return 403, "only the page of this server may do this"
         return None
 
@@ -127,9 +127,25 @@ def _find_token(scope: Scope) -> str | None:
     return query["token"][0] if "token" in query else None
 
 
-def _is_same_origin(origin: str | None, host: str) -> bool:
-    parts = urlsplit(origin or "")
-    return parts.scheme in {"http", "https"} and bool(host) and parts.netloc.lower() == host.lower()
+def _split_address(address: str) -> tuple[str, str, str]:
+    """Return scheme, host name and host with port of an address; empty texts if it is none."""
+    try:
+        parts = urlsplit(address)
+        return parts.scheme, parts.hostname or "", parts.netloc.lower()
+    except ValueError:
+        return "", "", ""
+
+
+def is_same_origin(origin: str | None, host: str) -> bool:
+    """Return whether a page of an origin belongs to the host that a request names.
+
+    Examples
+    --------
+    >>> is_same_origin("http://127.0.0.1:8765", "127.0.0.1:8765"), is_same_origin("http://[", "127.0.0.1:8765")
+    (True, False)
+    """
+    scheme, _, netloc = _split_address(origin or "")
+    return scheme in {"http", "https"} and bool(host) and netloc == host.lower()
 
 
 def _add_headers(send: Send) -> Send:

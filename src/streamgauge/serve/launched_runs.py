@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -115,9 +116,10 @@ def _check_stream(text: str, folder: Path) -> str:
         raise StreamgaugeError(msg)
     if text in DATASETS:
         return text
-    inside = (folder / text).resolve()
-    if inside.is_file() and inside.is_relative_to(folder.resolve()):
-        return str(inside)
+    with suppress(OSError, ValueError):  # too long, or no text that a path can have
+        inside = (folder / text).resolve()
+        if inside.is_file() and inside.is_relative_to(folder.resolve()):
+            return str(inside)
     known = _find_open_streams()
     name = text.partition("(")[0].strip()
     if name not in known and name in FAMILIES["streams"]():

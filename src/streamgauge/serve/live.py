@@ -9,9 +9,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from streamgauge._engine.journal import JournalReader
-from streamgauge._engine.journal.format import EVENTS
+from streamgauge._engine.journal.format import EVENTS, to_json
 from streamgauge.errors import StreamgaugeError
 from streamgauge.serve.charts import Panel, list_new_points, to_json_column
+from streamgauge.serve.curve_sources import MALFORMED
 from streamgauge.serve.launched_runs import LaunchedRuns
 from streamgauge.serve.run_folders import RunFolders
 from streamgauge.serve.runs import merge_alarms
@@ -88,7 +89,7 @@ class Watcher:
         changes: dict[str, Any] = {}
         summaries = self._run_folders.list_summaries()
         failed = self._launched_runs.list_failures() if self._launched_runs else {}
-        text = json.dumps([summaries, failed])
+        text = json.dumps(to_json([summaries, failed]))
         if text != self._sent_runs:
             self._sent_runs, changes["runs"] = text, summaries
             if failed:
@@ -96,7 +97,7 @@ class Watcher:
         for name, position in list(self._positions.items()):
             try:
                 run_changes = self._find_run_changes(name, position)
-            except StreamgaugeError:  # its folder was removed
+            except MALFORMED:  # its folder was removed, or a file of it is malformed
                 del self._positions[name]
                 run_changes = {"gone": True}
             if run_changes:
@@ -182,7 +183,7 @@ async def watch(socket: WebSocket, run_folders: RunFolders, launched_runs: Launc
     try:
         while not receiving.done():
             changes = await run_in_threadpool(watcher.find_changes)
-            await socket.send_text(json.dumps(changes))
+            await socket.send_text(json.dumps(to_json(changes)))
             await asyncio.wait((receiving,), timeout=UPDATE_SECONDS)
     except (WebSocketDisconnect, RuntimeError):  # it disconnected during a send
         pass
@@ -199,6 +200,6 @@ async def _receive(socket: WebSocket, watcher: Watcher) -> None:
             return
         try:
             watcher.subscribe(json.loads(message.get("text") or ""))
-        except (ValueError, TypeError) as error:
-            await socket.close(1007, str(error)[:100])
+        except (ValueError, TypeError, RecursionError) as error:
+            await socket.close(1007, str(error).encode(errors="replace")[:100].decode(errors="ignore"))
             return

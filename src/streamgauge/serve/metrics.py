@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from numbers import Real
 
 from streamgauge._engine.journal import JournalReader
-from streamgauge.errors import StreamgaugeError
+from streamgauge.serve.curve_sources import MALFORMED
 from streamgauge.serve.run_folders import RunFolders
 
 __all__ = ["TYPE", "format_metrics"]
@@ -71,14 +71,14 @@ def _format_number(value: float) -> str:
 def _collect_samples(run_folders: RunFolders) -> Iterator[Sample]:
     runs = run_folders.list_runs()
     states = Counter(run.summarise()["state"] for run in runs)
-    for state in ("running", "complete", "cut short", "failed", "died"):
+    for state in ("running", "complete", "cut short", "failed", "died", "unreadable"):
         yield "streamgauge_runs", {"state": state}, states[state]
     for run in runs:
         try:
             view = run.get_journal()
             if view is not None and view.state == "running":
-                yield from _collect_run_samples(run.name, view)
-        except StreamgaugeError:
+                yield from list(_collect_run_samples(run.name, view))
+        except MALFORMED:  # of one run, which hides no other
             continue
 
 

@@ -74,8 +74,12 @@ class RunFolders:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name:
             raise _make_error(name)
-        inside = (self.folder / path).resolve()
-        if not inside.is_relative_to(self.folder) or not _is_run(inside):
+        inside = self.folder / path
+        try:
+            is_run = inside.resolve() == inside and _is_run(inside)  # else there is a link on the way
+        except (OSError, ValueError):  # too long, or no text that a path can have
+            is_run = False
+        if not is_run:
             raise _make_error(name)
         return self._make_run(inside)
 
@@ -107,4 +111,5 @@ def _is_run(path: Path) -> bool:
 
 
 def _make_error(name: str) -> StreamgaugeError:
-    return StreamgaugeError(f"there is no run {name!r} in the results folder")
+    shown = name if len(name) <= 200 else f"{name[:200]}..."
+    return StreamgaugeError(f"there is no run {shown!r} in the results folder")

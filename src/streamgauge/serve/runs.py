@@ -1,10 +1,13 @@
 """One run as the page shows it, active or finished."""
 
 import json
-from collections.abc import Iterable
+import math
+import os
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from streamgauge._engine.journal import JournalReader
 from streamgauge._engine.journal import format as files
@@ -12,7 +15,7 @@ from streamgauge._format.text import describe_forgetting
 from streamgauge.errors import StreamgaugeError
 from streamgauge.results import Results
 from streamgauge.serve.catalogues import find_experiment
-from streamgauge.serve.curve_sources import Cache, RunRecords, read_journal
+from streamgauge.serve.curve_sources import MALFORMED, Cache, RunRecords, read_journal
 from streamgauge.significance.verdict_terms import describe_verdicts
 
 __all__ = ["Run", "merge_alarms"]
@@ -20,8 +23,33 @@ __all__ = ["Run", "merge_alarms"]
 MAX_MARKS = 2_000
 """Number of positions along a curve that can be marked: more than a screen has columns."""
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+TEXTS = ("stream", "scheme", "title", "experiment", "reason")
+LISTS = ("learners", "forgettings", "measures")
+NUMBERS = {"n_folds": 1, "n_rows": 0, "total": None, "seconds": None, "started": None, "updated": None}
+"""The main facts of a run by kind; numbers with what stands for an unknown one."""
+
 VERDICT_PARTS = ("verdicts", "verdict_terms", "model_verdicts", "model_verdict_terms", "comparisons", "label_estimates")
 """What is sent of verdicts, of the comparisons of a finished run without live ones, and of estimates of losses."""
+
+
+def _names_run(read: Callable[Concatenate["Run", P], T]) -> Callable[Concatenate["Run", P], T]:
+    """Make a method raise a `StreamgaugeError` that names the run if one of its files is malformed."""
+
+    @wraps(read)
+    def read_named(run: "Run", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            run.check_files()
+            return read(run, *args, **kwargs)
+        except StreamgaugeError:
+            raise
+        except MALFORMED as error:
+            msg = f"the run {run.name!r} cannot be read: a file of it is malformed ({type(error).__name__}: {error})"
+            raise StreamgaugeError(msg) from error
+
+    return read_named
 
 
 class Run:
@@ -69,12 +97,30 @@ class Run:
         # The journal is finished just before the results are saved; older results are those of an earlier run.
         return (self.folder / "manifest.json").stat().st_mtime >= float(view.about["started"])
 
+    def check_files(self) -> None:
+        """Raise unless everything in the folder of the run and in its journal is a file or a folder, and no link."""
+        for folder in (self.folder, self.folder / files.FOLDER):
+            if not folder.is_dir():
+                continue
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
+                        msg = f"the run {self.name!r} is not read: {entry.name} in it is a link or no file"
+                        raise StreamgaugeError(msg)
+
     def summarise(self) -> dict[str, Any]:
-        """Return the main facts, for a list of runs."""
+        """Return the main facts, for a list of runs; only the reason if the run cannot be read."""
+        try:
+            return self._summarise()
+        except StreamgaugeError as error:
+            return _check_summary({"id": self.name, "state": "unreadable", "reason": str(error)})
+
+    @_names_run
+    def _summarise(self) -> dict[str, Any]:
         # The folder of a run of an experiment has no telling name, so the experiment writes title and name next to it.
         facts: dict[str, Any] = self._cache.read(self.folder / files.RUN, files.read_json) or {}
         experiment = facts.get("experiment") or find_experiment(self.folder, self._cache)
-        return {**self._find_main_facts(), "title": facts.get("title") or "", "experiment": experiment}
+        return _check_summary({**self._find_main_facts(), "title": facts.get("title") or "", "experiment": experiment})
 
     def _find_main_facts(self) -> dict[str, Any]:
         view = self._read_journal()
@@ -99,9 +145,10 @@ class Run:
         saved = (self.folder / "manifest.json").stat().st_mtime if (self.folder / "manifest.json").is_file() else None
         return {"started": saved if view is None else view.about.get("started"), "updated": saved}
 
+    @_names_run
     def describe(self) -> dict[str, Any]:
         """Return everything that is shown of the run except its curves."""
-        view, summary = self._read_journal(), self.summarise()
+        view, summary = self._read_journal(), self._summarise()
         summary["forgetting_texts"] = {name: describe_forgetting(name) for name in summary["forgettings"]}
         if self.is_saved or view is None:
             results = self._cache.load(self.folder).results
@@ -120,6 +167,7 @@ class Run:
             "described": {name: about.get(name) for name in ("stream", "scheme", "labelling", "detectors", "seed")},
         }
 
+    @_names_run
     def list_verdicts(self) -> dict[str, Any]:
         """Return the live verdicts on pairs and on one model, with what they have in common, and comparisons."""
         view = self._read_journal()
@@ -127,16 +175,20 @@ class Run:
             return _list_verdicts(self._cache.load(self.folder).results)
         return _select_verdicts(view.status())
 
+    @_names_run
     def read_curves(self, kind: str = "measure") -> RunRecords:
         """Return the records of the curves; the curves of pairs are only in the journal."""
+        self._summarise()  # raises if a name is no text
         if self.is_saved and (kind != "pair" or self._read_journal() is None):
             return self._cache.load(self.folder).run_records
         return read_journal(self.folder)
 
+    @_names_run
     def get_journal(self) -> JournalReader | None:
         """Return the journal; None once the results are saved."""
         return None if self.is_saved else self._read_journal()
 
+    @_names_run
     def stop(self) -> None:
         """Ask the run to stop after the current batch."""
         view = self._read_journal()
@@ -144,6 +196,23 @@ class Run:
             msg = f"the run {self.name!r} is not running, so it cannot be stopped"
             raise StreamgaugeError(msg)
         view.ask_to_stop()
+
+
+def _check_summary(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the main facts of a run, those that are unknown filled in; raise `TypeError` if one is of another kind."""
+    checked: dict[str, Any] = {"id": facts["id"], "state": facts["state"]}
+    checked |= {name: facts.get(name) or "" for name in TEXTS}
+    checked |= {name: list(facts.get(name) or ()) for name in LISTS}
+    checked |= {name: unknown if facts.get(name) is None else facts[name] for name, unknown in NUMBERS.items()}
+    texts = [checked[name] for name in TEXTS] + [text for name in LISTS for text in checked[name]]
+    numbers = [number for name in NUMBERS if (number := checked[name]) is not None]
+    if not all(isinstance(text, str) for text in texts):
+        msg = "a name is no text"
+        raise TypeError(msg)
+    if not all(isinstance(number, int | float) and math.isfinite(number) for number in numbers):
+        msg = "a number is none"
+        raise TypeError(msg)
+    return {**facts, **checked}
 
 
 def merge_alarms(alarms: Iterable[dict[str, Any]], n_rows: int) -> list[dict[str, Any]]:

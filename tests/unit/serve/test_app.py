@@ -4,11 +4,13 @@ import csv
 import io
 import json
 import re
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -37,7 +39,7 @@ from streamgauge._engine.journal import Journal, JournalReader, Layout
 from streamgauge._format.times import format_time
 from streamgauge.labelling import Fraction
 from streamgauge.records import Alarm, EarlierVerdict, Verdict
-from streamgauge.serve import RunFolders, Settings
+from streamgauge.serve import RunFolders, Settings, run_folders
 from streamgauge.serve import curve_sources as serve_sources
 from streamgauge.serve.app import create_app
 from streamgauge.serve.guard import POLICY
@@ -125,7 +127,7 @@ def test_curves_are_those_of_the_results(page: TestClient, folder: Path) -> None
 
 
 def test_a_saved_run_and_its_journal_show_the_same_curves(page: TestClient, folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "journal").symlink_to(folder / "saved" / "journal")
+    shutil.copytree(folder / "saved" / "journal", tmp_path / "journal")
     with TestClient(create_app(RunFolders(tmp_path)), base_url=HOME) as only_journal:
         for panel in (ACCURACY, {"kind": "cost", "name": "n_bytes", "under": ""}):
             saved, followed = curves_of(page, "saved", panel), curves_of(only_journal, ".", panel)
@@ -217,6 +219,8 @@ def test_runs_of_a_store_name_their_experiment(tmp_path: Path) -> None:
         "deep",
         "saved/journal",
         "%2e%2e",
+        "x" * 5_000,
+        "saved/" * 2_000,
     ],
 )
 def test_nothing_outside_the_folder_is_read(page: TestClient, name: str) -> None:
@@ -235,6 +239,76 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path, folder: Path) 
         run_folders.find_run("link")
 
 
+@pytest.mark.parametrize("name", ["manifest.json", "readings.parquet", "journal", "journal/status.json", "run.json"])
+def test_a_link_in_the_folder_of_a_run_is_not_followed(tmp_path: Path, folder: Path, name: str) -> None:
+    shutil.copytree(folder / "saved", tmp_path / "results" / "run")
+    evaluate(SEA(n_rows=100), NaiveBayes(), journal=tmp_path / "results" / "other")
+    inside = tmp_path / "results" / "run" / name
+    if inside.is_dir():
+        shutil.rmtree(inside)
+    inside.unlink(missing_ok=True)
+    inside.symlink_to(folder / "saved" / name)
+    runs = {run["id"]: run for run in RunFolders(tmp_path / "results").list_summaries()}
+    assert runs["other"]["state"] == "complete"
+    assert runs["run"]["state"] == "unreadable"
+    assert f"{Path(name).name} in it is a link" in runs["run"]["reason"]
+    with TestClient(create_app(RunFolders(tmp_path / "results")), base_url=HOME) as page:
+        for query in ("/api/run?id=run", "/api/verdicts?id=run", f"/api/curves?id=run&panel={json.dumps(ACCURACY)}"):
+            assert page.get(query).status_code == 400
+
+
+ODD_FACTS: tuple[Any, ...] = (None, -1, 1e999, 2**70, True, "x", "\ud800", [], [[]], [1, 2], {}, {"a": 1})
+
+
+def replaced(facts: Any, path: tuple[Any, ...], fact: Any) -> Any:
+    """Return a copy of JSON facts with another fact at a path."""
+    if not path:
+        return fact
+    copy = facts.copy()
+    copy[path[0]] = replaced(facts[path[0]], path[1:], fact)
+    return copy
+
+
+def list_paths(facts: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    for key in facts if isinstance(facts, dict) else range(min(2, len(facts))) if isinstance(facts, list) else ():
+        yield from list_paths(facts[key], (*path, key))
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("deep/er/journalled", "journal/about.json"),
+        ("deep/er/journalled", "journal/status.json"),
+        ("saved", "journal/about.json"),
+        ("saved", "manifest.json"),
+        ("saved", "run.json"),
+    ],
+)
+def test_a_malformed_run_hides_no_other_and_gives_no_internal_error(
+    tmp_path: Path, folder: Path, name: str, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_folders, "LIST_VALID_SECONDS", 0.0)
+    shutil.copytree(folder, tmp_path / "results")
+    path = tmp_path / "results" / name / file
+    facts = json.loads(path.read_text()) if path.exists() else {"title": "mine", "experiment": "ours"}
+    random = Random(7)
+    paths = sorted(list_paths(facts), key=lambda _: random.random())[:40]
+    texts = [json.dumps(replaced(facts, place, fact)) for place in paths for fact in random.sample(ODD_FACTS, 2)]
+    others = {"saved", "deep/er/journalled"} - {name}
+    app = create_app(RunFolders(tmp_path / "results"))
+    queries = ["/metrics", *(f"/api/{part}?id={name}" for part in ("run", "verdicts"))]
+    queries.append(f"/api/curves?id={name}&panel={json.dumps(ACCURACY)}")
+    with TestClient(app, base_url=HOME, raise_server_exceptions=False) as page:
+        for text in ["", "[" * 100_000, '{"format": 1', *texts]:
+            path.write_text(text)
+            answer = page.get("/api/runs")
+            assert answer.status_code == 200, text
+            assert others <= {run["id"] for run in answer.json()["runs"]}, text
+            for query in queries:
+                assert page.get(query).status_code in {200, 400}, (query, text)
+
+
 @pytest.mark.parametrize(
     "address", ["/assets/../app.py", "/assets/%2e%2e/app.py", "/assets/", "/assets/main.py", "/etc/passwd"]
 )
@@ -249,6 +323,9 @@ def test_only_the_files_of_the_page_are_served(page: TestClient, address: str) -
         ("/api/curves", {"id": "saved"}),
         ("/api/curves", {"id": "saved", "panel": "nonsense"}),
         ("/api/curves", {"id": "saved", "panel": "[" * 20_000}),
+        ("/api/curves", {"id": "saved", "panel": "1" * 5_000}),
+        ("/api/curves", {"id": "saved", "panel": json.dumps({**ACCURACY, "name": "\ud800"})}),
+        ("/api/curves", {"id": "saved", "panel": json.dumps(ACCURACY), "points": "-inf"}),
         ("/api/curves", {"id": "saved", "panel": json.dumps({**ACCURACY, "name": "nonsense"})}),
         ("/api/curves", {"id": "saved", "panel": json.dumps({**ACCURACY, "under": 3})}),
         ("/api/curves", {"id": "saved", "panel": json.dumps(ACCURACY), "points": "1e30"}),
@@ -298,7 +375,21 @@ def test_unchanged_files_are_not_sent_twice(page: TestClient) -> None:
     assert page.get("/assets/main.js", headers={"if-none-match": seal}).status_code == 304
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:8765", "127.0.0.1.evil.example", ""])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:8765",
+        "127.0.0.1.evil.example",
+        "",
+        "[",
+        "[::1",
+        "]",
+        "[x]",
+        "a]b",
+        "[v1.x]",
+    ],
+)
 def test_a_name_that_is_not_this_machine_is_refused(page: TestClient, host: str) -> None:
     assert page.get("/api/runs", headers={"host": host}).status_code == 400
 
@@ -309,7 +400,16 @@ def test_names_of_this_machine_are_accepted(page: TestClient, host: str) -> None
 
 
 @pytest.mark.parametrize(
-    "origin", [{}, {"origin": "http://evil.example"}, {"origin": "null"}, {"origin": "http://127.0.0.1:9"}]
+    "origin",
+    [
+        {},
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:9"},
+        {"origin": "http://["},
+        {"origin": "http://x]y"},
+        {"origin": "http://[v1.x]:8765"},
+    ],
 )
 def test_other_pages_can_neither_start_nor_stop_nor_watch(page: TestClient, origin: dict[str, str]) -> None:
     for address in ("/api/start", "/api/stop"):
@@ -604,7 +704,12 @@ def test_a_page_of_a_read_only_server_starts_nothing(folder: Path) -> None:
 
 def test_what_is_sent_must_be_short(page: TestClient) -> None:
     assert page.post("/api/start", content=b"x" * 70_000, headers=ORIGIN).status_code == 413
-    assert page.post("/api/start", content=b"[1]", headers=ORIGIN).status_code == 400
+    for content in (b"[1]", b"", b"{", b"[" * 60_000, b"\xff", b'{"id": ' + b"9" * 5_000 + b"}", b'{"id": "\\ud800"}'):
+        for address in ("/api/start", "/api/stop"):
+            assert page.post(address, content=content, headers=ORIGIN).status_code == 400, content[:20]
+    for stream in ("SEA(" * 400, "x" * 1_900, "SEA\ud800", "SEA(n_rows=" + "[" * 900):
+        wanted = {"stream": stream, "learners": ["NaiveBayes"]}
+        assert page.post("/api/start", content=json.dumps(wanted), headers=ORIGIN).status_code == 400
 
 
 def test_saved_results_in_memory_keep_to_their_space(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
