@@ -6,6 +6,7 @@ from typing import Any
 
 __all__ = [
     "CheckpointWarning",
+    "DamageWarning",
     "EndlessStreamError",
     "FailureWarning",
     "LearnerError",
@@ -94,6 +95,16 @@ class CheckpointWarning(UserWarning):
     --------
     >>> str(CheckpointWarning("rows-100.checkpoint: it is damaged"))
     'rows-100.checkpoint: it is damaged'
+    """
+
+
+class DamageWarning(UserWarning):
+    """A file is damaged; what is whole is used, and what is not is left out.
+
+    Examples
+    --------
+    >>> str(DamageWarning("confusions.parquet does not match its checksum"))
+    'confusions.parquet does not match its checksum'
     """
 
 

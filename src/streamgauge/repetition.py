@@ -1,6 +1,5 @@
 """A saved run again, from its manifest: the same bits, or what differs."""
 
-import json
 import math
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from streamgauge.protocols import Stream
 from streamgauge.records import ModelVerdict, PairSums, Verdict
 from streamgauge.results import Results, load, save
 from streamgauge.results.call import CALL, FileFacts, list_files, restore_call, restore_stream
+from streamgauge.results.files import read_manifest
 from streamgauge.streams import File
 
 __all__ = ["Rerun", "rerun"]
@@ -147,8 +147,7 @@ def _load(results: Results | Path | str) -> tuple[Results, dict[str, Any]]:
     if isinstance(results, Results):
         with tempfile.TemporaryDirectory(prefix="streamgauge-rerun-") as folder:
             return _load(save(results, folder))
-    manifest = Path(results) / "manifest.json"
-    return load(results), json.loads(manifest.read_text(encoding="utf-8"))
+    return load(results), read_manifest(results)
 
 
 def _get_part(facts: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -23,6 +23,7 @@ from streamgauge.measures import Hoeffding, MinMaxAccuracy
 from streamgauge.streams import Balance, File, Sudden, sample, write
 from streamgauge.streams import open_test as open_sample
 from tests.support.commands import invoke
+from tests.support.sealed_files import edit_manifest
 
 PAIR = {"tree": sg.HoeffdingTree(grace_period=50), "bayes": sg.NaiveBayes()}
 DRIFTING = Sudden(sg.SEA(), sg.SEA(concept=3), position=700)
@@ -188,6 +189,7 @@ def flip_bit(folder, position=5):
     values.view(np.int64)[position] ^= 1
     index = table.column_names.index("value")
     pq.write_table(table.set_column(index, "value", pa.array(values)), folder / "readings.parquet")
+    edit_manifest(folder)
     return table.slice(position, 1).to_pylist()[0]
 
 
@@ -216,18 +218,14 @@ def test_a_changed_manifest_is_reported(tmp_path, change, expected):
     results = sg.evaluate(DRIFTING, PAIR, n_rows=1500, detectors=drift.DDM(warning=1.0, drift=1.5), every=500)
     assert results.alarms
     folder = sg.save(results, tmp_path)
-    manifest = json.loads((folder / "manifest.json").read_text())
-    change(manifest)
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    edit_manifest(folder, change)
     (difference,) = sg.rerun(folder).differences
     assert difference.startswith(expected)
 
 
 def test_other_versions_and_machines_are_named(tmp_path):
     folder = sg.save(sg.evaluate(sg.SEA(n_rows=100), sg.NaiveBayes()), tmp_path)
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["versions"]["numpy"], manifest["machine"]["platform"] = "0.9", "Multics"
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    edit_manifest(folder, lambda m: (m["versions"].update(numpy="0.9"), m["machine"].update(platform="Multics")))
     outcome = sg.rerun(folder)
     assert outcome.same
     assert outcome.changes == (
@@ -245,9 +243,7 @@ def test_what_cannot_be_repeated_is_named(tmp_path):
 
 def test_results_of_an_earlier_version_are_refused(tmp_path):
     folder = sg.save(sg.evaluate(sg.SEA(n_rows=100), sg.NaiveBayes()), tmp_path)
-    manifest = json.loads((folder / "manifest.json").read_text())
-    del manifest["description"]["call"]
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    edit_manifest(folder, lambda m: m["description"].pop("call"))
     with pytest.raises(StreamgaugeError, match="earlier version"):
         sg.rerun(folder)
 
@@ -283,9 +279,7 @@ def test_the_command_refuses_what_it_cannot_repeat(tmp_path):
 @pytest.mark.parametrize("name", ["journal", "checkpoint", "trust_checkpoint", "recorders"])
 def test_a_manifest_cannot_say_where_to_write_or_what_to_trust(name, tmp_path):
     folder = sg.save(sg.evaluate(sg.SEA(n_rows=100), PAIR), tmp_path / "saved")
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["description"]["call"][name] = str(tmp_path / "victim")
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    edit_manifest(folder, lambda m: m["description"]["call"].update({name: str(tmp_path / "victim")}))
     with pytest.raises(StreamgaugeError, match=f"no run writes into it: {name}"):
         sg.rerun(folder)
     assert not (tmp_path / "victim").exists()
@@ -294,9 +288,7 @@ def test_a_manifest_cannot_say_where_to_write_or_what_to_trust(name, tmp_path):
 @pytest.mark.parametrize(("name", "value"), [("learners", None), ("scheme", 5), ("measures", []), ("seed", 10**30)])
 def test_a_damaged_call_is_refused(name, value, tmp_path):
     folder = sg.save(sg.evaluate(sg.SEA(n_rows=100), PAIR), tmp_path / "saved")
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["description"]["call"][name] = value
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    edit_manifest(folder, lambda m: m["description"]["call"].update({name: value}))
     with pytest.raises(StreamgaugeError):
         sg.rerun(folder)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamgauge.errors import CheckpointWarning, FailureWarning, StreamWarning
+from streamgauge.errors import CheckpointWarning, DamageWarning, FailureWarning, StreamWarning
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -118,9 +118,10 @@ def make_console(width: int = 1000) -> "Console":
 def print_warnings_briefly() -> None:
     """Print each warning of a run once, on one line; failures are part of the results."""
     warnings.simplefilter("ignore", FailureWarning)
-    warnings.simplefilter("always", CheckpointWarning)
+    for always in (CheckpointWarning, DamageWarning):
+        warnings.simplefilter("always", always)
     warnings.simplefilter("ignore" if is_quiet() else "always", StreamWarning)
-    kinds: dict[type[Warning], str] = {CheckpointWarning: "Warning", StreamWarning: "Note"}
+    kinds: dict[type[Warning], str] = {CheckpointWarning: "Warning", DamageWarning: "Warning", StreamWarning: "Note"}
     printed = set()
 
     def print_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:

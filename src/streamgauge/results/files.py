@@ -6,7 +6,7 @@ times), ``resources.parquet`` (row, learner, fold and the costs), ``labels.parqu
 ``differences.parquet``, ``confusions.parquet``, and ``blocks.parquet`` and ``votes.parquet``, the tallies of blocks of
 rows from which any measure is tested.
 ``manifest.json`` holds what was run, with which versions, seeds and options, on which stream, and how many labels
-arrived.
+arrived. It lists the checksum of every file, predictions included, and ends with its own.
 """
 
 import json
@@ -14,7 +14,9 @@ import math
 import os
 import platform
 import shutil
-from dataclasses import asdict
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,7 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge._format.text import describe_platform
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import DamageWarning, StreamgaugeError
 from streamgauge.records import (
     Alarm,
     BlockLayout,
@@ -42,8 +44,10 @@ from streamgauge.records import (
     Verdict,
 )
 from streamgauge.records.blocks import BASELINES, VoteBins
+from streamgauge.records.checksums import compute_file_checksum, seal_json, unseal_json
 from streamgauge.records.tally import STATISTICS
 from streamgauge.results.results import Results
+from streamgauge.results.saved_errors import PREDICTION_FORMATS, STEM
 from streamgauge.results.tables import (
     COST_COLUMNS,
     COST_TOTALS,
@@ -61,9 +65,9 @@ from streamgauge.results.tables import (
     tabulate_votes,
 )
 
-__all__ = ["build_manifest", "holds_results", "load", "save"]
+__all__ = ["build_manifest", "holds_results", "load", "read_manifest", "save"]
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest.json"
 
 
@@ -136,6 +140,9 @@ TABLES = tuple(
 )
 """The files of results besides the manifest."""
 
+PREDICTIONS = tuple(f"{STEM}.{kind}" for kind in PREDICTION_FORMATS)
+"""The files of a recorder that are read beside the results."""
+
 
 def save(results: Results, folder: Path | str) -> Path:
     """Save results to a folder, which is created if missing.
@@ -159,7 +166,8 @@ def save(results: Results, folder: Path | str) -> Path:
         temporary.mkdir(parents=True, exist_ok=True)
         for name, table in _build_tables(results).items():
             parquet.write_table(table, temporary / name)
-        (temporary / MANIFEST).write_text(json.dumps(build_manifest(results), indent=2) + "\n", encoding="utf-8")
+        manifest = {**build_manifest(results), "files": _compute_checksums(temporary, folder)}
+        (temporary / MANIFEST).write_text(seal_json(manifest, indent=2) + "\n", encoding="utf-8")
         _move_files(temporary, folder)
     except OSError as error:
         msg = f"cannot write the results to {folder}: {error.strerror or error}"
@@ -167,6 +175,13 @@ def save(results: Results, folder: Path | str) -> Path:
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return folder
+
+
+def _compute_checksums(temporary: Path, folder: Path) -> dict[str, str]:
+    """Return the checksums of new tables by name, and of predictions in the folder."""
+    written = sorted(temporary.glob("*.parquet"))
+    recorded = [path for name in PREDICTIONS if (path := folder / name).is_file()]
+    return {path.name: compute_file_checksum(path) for path in (*written, *recorded)}
 
 
 def _build_tables(results: Results) -> dict[str, Any]:
@@ -213,6 +228,9 @@ def holds_results(folder: Path | str) -> bool:
 def load(folder: Path | str) -> Results:
     """Load the results of `save`.
 
+    Every file is checked against its checksum. A damaged manifest or table of readings is an error. Any other damaged
+    table is left out, with a `DamageWarning` and a note in the results that name it.
+
     Examples
     --------
     >>> load("no such folder")
@@ -221,33 +239,99 @@ def load(folder: Path | str) -> Results:
     streamgauge.errors.StreamgaugeError: no such folder holds no results: there is no manifest.json in it
     """
     folder = Path(folder)
-    path = folder / MANIFEST
+    manifest = read_manifest(folder)
+    try:
+        tables = _Tables(folder, manifest["files"])
+        results = _read_results(tables, manifest)
+    except (OSError, LookupError, TypeError, ValueError, RecursionError) as error:
+        msg = f"the results in {folder} are damaged: {error}"
+        raise StreamgaugeError(msg) from error
+    if not tables.notes:
+        return results
+    for note in tables.notes:
+        warnings.warn(f"the results in {folder} are damaged: {note}", DamageWarning, stacklevel=2)
+    return replace(results, description={**results.description, "notes": [*results.notes, *tables.notes]})
+
+
+def read_manifest(folder: Path | str) -> dict[str, Any]:
+    """Read the manifest of saved results; raise if it is missing, damaged or of another version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from streamgauge import SEA, NoChange, evaluate
+    >>> read_manifest(save(evaluate(SEA(n_rows=100), NoChange()), tempfile.mkdtemp()))["n_rows"]
+    100
+    """
+    path = Path(folder) / MANIFEST
     if not path.is_file():
         msg = f"{folder} holds no results: there is no manifest.json in it"
         raise StreamgaugeError(msg)
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        if manifest["format"] != FORMAT:
-            msg = f"{path} has format {manifest['format']}, but this version of streamgauge reads format {FORMAT}"
-            raise StreamgaugeError(msg)
-        return _read_results(folder, manifest)
-    except (OSError, LookupError, TypeError, ValueError, RecursionError) as error:
-        if isinstance(error, StreamgaugeError):
-            raise
+        data = path.read_bytes()
+        try:
+            manifest = unseal_json(data)
+        except ValueError as error:
+            _check_format(path, data)
+            msg = f"{MANIFEST} is damaged or was edited: {error}"
+            raise ValueError(msg) from None
+    except StreamgaugeError:
+        raise
+    except (OSError, ValueError) as error:
         msg = f"the results in {folder} are damaged: {error}"
-        raise StreamgaugeError(msg) from error
+        raise StreamgaugeError(msg) from None
+    _check_format(path, data)
+    return manifest
 
 
-def _read_results(folder: Path, manifest: dict[str, Any]) -> Results:
+def _check_format(path: Path, data: bytes) -> None:
+    """Raise if a manifest, checksum aside, is of another version."""
+    try:
+        manifest = json.loads(data)
+        written, versions = manifest["format"], manifest.get("versions")
+    except (LookupError, TypeError, ValueError, RecursionError):
+        return
+    if written != FORMAT:
+        by = f", written by streamgauge {versions.get('streamgauge')}," if isinstance(versions, dict) else ""
+        msg = f"{path} has format {written}{by} but this version of streamgauge reads format {FORMAT}"
+        raise StreamgaugeError(msg)
+
+
+class _Tables:
+    """The tables of saved results, each checked when it is read; `notes` name those that are damaged."""
+
+    def __init__(self, folder: Path, checksums: Mapping[str, str]) -> None:
+        self._folder, self._checksums = folder, checksums
+        self.notes: list[str] = []
+
+    def read(self, name: str, columns: list[str] | None = None) -> dict[str, NDArray[Any]] | None:
+        """Return columns of numbers; None if the results have no such table, or it is damaged."""
+        name = f"{name}.parquet"
+        if name not in self._checksums:
+            return None
+        path = self._folder / name
+        if not path.is_file():
+            self.notes.append(f"{name} is missing; its contents are left out")
+        elif compute_file_checksum(path) != self._checksums[name]:
+            self.notes.append(f"{name} does not match its checksum; its contents are left out")
+        else:
+            return _read_table(path, columns)
+        return None
+
+
+def _read_results(tables: _Tables, manifest: dict[str, Any]) -> Results:
     learners, forgettings, measures = (tuple(manifest[axis]) for axis in ("learners", "forgettings", "measures"))
     classes = tuple(manifest.get("classes") or ())
     shape = (-1, len(learners), manifest["n_folds"], len(forgettings), len(measures))
-    table = _read_table(folder / "readings.parquet", ["row", "value"])
+    table = tables.read("readings", ["row", "value"])
+    if table is None:
+        msg = f"{TABLES[0]} is missing or does not match its checksum"
+        raise ValueError(msg)
     rows = table["row"].reshape(shape)[:, 0, 0, 0, 0]
     return Results(
         rows=rows,
         values=table["value"].reshape(shape),
-        times=_read_times(folder, rows),
+        times=_read_times(tables),
         learners=learners,
         forgettings=forgettings,
         measures=measures,
@@ -256,16 +340,16 @@ def _read_results(folder: Path, manifest: dict[str, Any]) -> Results:
         complete=manifest["complete"],
         description=manifest["description"],
         feedback=_parse_feedback(manifest.get("feedback")),
-        resources=_read_resources(folder, manifest.get("resources"), shape[1:3]),
+        resources=_read_resources(tables, manifest.get("resources"), shape[1:3]),
         failures=tuple(Failure(**failure) for failure in manifest.get("failures", ())),
         alarms=tuple(Alarm(**alarm) for alarm in manifest.get("alarms", ())),
         verdicts=tuple(Verdict(**_parse_verdict(verdict)) for verdict in manifest.get("verdicts", ())),
         model_verdicts=tuple(ModelVerdict(**_parse_verdict(v)) for v in manifest.get("model_verdicts", ())),
         label_estimates=tuple(_parse_estimate(estimate) for estimate in manifest.get("label_estimates", ())),
-        labels=_read_labels(folder, classes),
-        confusions=_read_confusions(folder, classes, shape),
-        differences=_read_differences(folder, manifest.get("differences")),
-        blocks=_read_blocks(folder, manifest.get("blocks"), shape[1:3], _parse_feedback(manifest.get("feedback"))),
+        labels=_read_labels(tables, classes),
+        confusions=_read_confusions(tables, classes, shape),
+        differences=_read_differences(tables, manifest.get("differences")),
+        blocks=_read_blocks(tables, manifest.get("blocks"), shape[1:3]),
     )
 
 
@@ -289,21 +373,15 @@ def _read_table(path: Path, columns: list[str] | None = None) -> dict[str, NDArr
     }
 
 
-def _read_times(folder: Path, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
-    path = folder / "times.parquet"
-    if not path.is_file():
-        return None
-    table = _read_table(path, ["row", "time"])
-    if not np.array_equal(table["row"], rows):
-        msg = "times.parquet is that of another run"
-        raise ValueError(msg)
-    return table["time"]
+def _read_times(tables: _Tables) -> NDArray[np.float64] | None:
+    table = tables.read("times", ["row", "time"])
+    return None if table is None else table["time"]
 
 
-def _read_resources(folder: Path, totals: dict[str, Any] | None, cells: tuple[int, ...]) -> Resources | None:
-    if totals is None:
+def _read_resources(tables: _Tables, totals: dict[str, Any] | None, cells: tuple[int, ...]) -> Resources | None:
+    table = tables.read("resources", ["row", *COST_COLUMNS])
+    if totals is None or table is None:
         return None
-    table = _read_table(folder / "resources.parquet", ["row", *COST_COLUMNS])
     columns: dict[str, Any] = {name: table[name].reshape(-1, *cells) for name in COST_COLUMNS}
     columns |= {name: np.asarray(totals[name]) for name in COST_TOTALS}
     columns["latency"] = columns["latency"].astype(np.float64)  # NaN was written as null
@@ -316,31 +394,28 @@ def _read_resources(folder: Path, totals: dict[str, Any] | None, cells: tuple[in
     )
 
 
-def _read_labels(folder: Path, classes: tuple[str, ...]) -> LabelCounts | None:
-    path = folder / "labels.parquet"
-    if not classes or not path.is_file():
+def _read_labels(tables: _Tables, classes: tuple[str, ...]) -> LabelCounts | None:
+    table = tables.read("labels")
+    if table is None:
         return None
-    table = _read_table(path)
     by_class = np.stack([table[f"rows of {name}"] for name in classes], axis=1)
     counts = {name: table[name] for name in LABEL_COLUMNS}
     return LabelCounts(rows=table["row"], classes=classes, by_class=by_class, **counts)
 
 
-def _read_confusions(folder: Path, classes: tuple[str, ...], shape: tuple[int, ...]) -> Confusions | None:
-    path = folder / "confusions.parquet"
-    if not classes or not path.is_file():
+def _read_confusions(tables: _Tables, classes: tuple[str, ...], shape: tuple[int, ...]) -> Confusions | None:
+    table = tables.read("confusions", ["row", "weight"])
+    if table is None:
         return None
-    table = _read_table(path, ["row", "weight"])
     shape = (-1, shape[1], shape[3], len(classes), len(classes) + 1)
     rows = table["row"].reshape(shape)[:, 0, 0, 0, 0]
     return Confusions(rows, classes, table["weight"].reshape(shape))
 
 
-def _read_differences(folder: Path, facts: dict[str, Any] | None) -> Differences | None:
-    path = folder / "differences.parquet"
-    if facts is None or not path.is_file():
+def _read_differences(tables: _Tables, facts: dict[str, Any] | None) -> Differences | None:
+    table = tables.read("differences")
+    if facts is None or table is None:
         return None
-    table = _read_table(path)
     pairs = tuple((first, second) for first, second in facts["pairs"])
     values = np.stack([table[name] for name in DIFFERENCE_COLUMNS], axis=1).reshape(
         -1, len(pairs), len(DIFFERENCE_COLUMNS)
@@ -355,54 +430,22 @@ def _read_differences(folder: Path, facts: dict[str, Any] | None) -> Differences
     )
 
 
-def _read_blocks(
-    folder: Path, facts: dict[str, Any] | None, cells: tuple[int, ...], feedback: Feedback | None
-) -> BlockTallies | None:
-    if facts is None:
+def _read_blocks(tables: _Tables, facts: dict[str, Any] | None, cells: tuple[int, ...]) -> BlockTallies | None:
+    """Read the tallies of blocks; None if those of the votes are damaged, without which they are not complete."""
+    table = tables.read("blocks", ["row", "value"])
+    vote_table = tables.read("votes")
+    if facts is None or table is None:
         return None
     known = {*STATISTICS, BASELINES}
     layout = BlockLayout(facts["n_classes"], tuple(name for name in facts["statistics"] if name in known))
-    table = _read_table(folder / "blocks.parquet", ["row", "value"])
     shape = (*cells, -1, layout.n_numbers)
     numbers, rows = table["value"].reshape(shape), table["row"].reshape(shape)[0, 0, :, 0]
-    votes = _read_votes(folder, len(rows)) if layout.has_votes else {}
-    blocks = BlockTallies(rows, layout, numbers, votes)
-    _check_blocks(blocks, feedback)
-    return blocks
-
-
-def _check_blocks(blocks: BlockTallies, feedback: Feedback | None) -> None:
-    """Raise if tallies of blocks do not belong to the run."""
-    rows, layout = blocks.rows, blocks.layout
-    width = np.nansum(blocks.numbers[..., layout.find_position("width")], axis=2)
-    known = ~np.isnan(blocks.numbers[..., 0, 0])
-    least = np.nanmin(blocks.numbers[..., : layout.n_counts], initial=0.0)
-    if not len(rows) or (np.diff(rows) <= 0).any() or least < 0.0:
-        msg = "blocks.parquet has no sound blocks of rows"
-        raise ValueError(msg)
-    if feedback is not None and (known & (width != feedback.n_scored)).any():
-        msg = "blocks.parquet is that of another run"
-        raise ValueError(msg)
     if not layout.has_votes:
-        return
-    of_cells = blocks.numbers.shape[:3]
-    supports = layout.restore(blocks.numbers.reshape(-1, layout.n_numbers)).support.reshape(*of_cells, -1)
-    for (learner, fold, code), (_, weights) in blocks.votes.items():
-        support = supports[learner, fold]
-        total = support.sum(axis=1)
-        expected = np.stack([support[:, code], total - support[:, code]])
-        is_near = np.allclose(weights.sum(axis=2), expected, rtol=1e-9, atol=1e-9 * total.sum())
-        if not (weights >= 0.0).all() or not is_near:
-            msg = "votes.parquet is not that of blocks.parquet"
-            raise ValueError(msg)
-    n_weighted = np.count_nonzero(known & (supports.sum(axis=(2, 3)) > 0.0))
-    if len(blocks.votes) != n_weighted * layout.n_classes:
-        msg = "votes.parquet is incomplete"
-        raise ValueError(msg)
+        return BlockTallies(rows, layout, numbers, {})
+    return None if vote_table is None else BlockTallies(rows, layout, numbers, _parse_votes(vote_table, len(rows)))
 
 
-def _read_votes(folder: Path, n_blocks: int) -> dict[tuple[int, int, int], VoteBins]:
-    table = _read_table(folder / "votes.parquet")
+def _parse_votes(table: dict[str, NDArray[Any]], n_blocks: int) -> dict[tuple[int, int, int], VoteBins]:
     if not len(table["bin"]):  # no row was scored
         return {}
     keys = np.stack([table[name] for name in VOTE_COLUMNS[:3]], axis=1)

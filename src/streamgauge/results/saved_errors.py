@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from streamgauge._format.text import count
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.records import UNLABELLED
+from streamgauge.records.checksums import compute_file_checksum
 from streamgauge.streams import File
 
 __all__ = ["PREDICTION_FORMATS", "SavedErrors", "read_errors"]
@@ -71,6 +72,7 @@ def read_errors(path: Path | str, learner: str | None = None, fold: int = 0) -> 
     True
     """
     path = _find_file(Path(path))
+    _check_file(path)
     columns, learners = _read_columns(path)
     names = [name for code, name in enumerate(learners) if (columns["learner"] == code).any()]
     if learner is None and len(names) != 1:
@@ -97,6 +99,17 @@ def _find_file(path: Path) -> Path:
         msg = f"there is no {path}: evaluate with --out and --record predictions, or with the recorder Predictions"
         raise StreamgaugeError(msg)
     return path
+
+
+def _check_file(path: Path) -> None:
+    """Raise if the file is listed in the manifest of the results beside it and has changed since."""
+    from streamgauge.results.files import holds_results, read_manifest  # noqa: PLC0415  (it imports this module)
+
+    if holds_results(path.parent):
+        written = read_manifest(path.parent)["files"].get(path.name)
+        if written is not None and compute_file_checksum(path) != written:
+            msg = f"{path} does not match its checksum in manifest.json: it is damaged, or another run replaced it"
+            raise StreamgaugeError(msg)
 
 
 def _read_columns(path: Path) -> tuple[dict[str, NDArray[np.float64]], tuple[str, ...]]:

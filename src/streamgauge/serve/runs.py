@@ -1,6 +1,5 @@
 """One run as the page shows it, active or finished."""
 
-import json
 import math
 import os
 from collections.abc import Callable, Iterable
@@ -14,6 +13,7 @@ from streamgauge._engine.journal import format as files
 from streamgauge._format.text import describe_forgetting
 from streamgauge.errors import StreamgaugeError
 from streamgauge.results import Results
+from streamgauge.results.files import read_manifest
 from streamgauge.serve.catalogues import find_experiment
 from streamgauge.serve.curve_sources import MALFORMED, Cache, RunRecords, read_journal
 from streamgauge.significance.verdict_terms import describe_verdicts
@@ -238,7 +238,7 @@ def merge_alarms(alarms: Iterable[dict[str, Any]], n_rows: int) -> list[dict[str
 
 def _read_manifest(path: Path) -> dict[str, Any]:
     """Read the parts of a manifest that a list shows; alarms and sums of pairs can be long."""
-    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest = read_manifest(path.parent)
     wanted = ("complete", "n_rows", "n_folds", "learners", "forgettings", "measures", "description")
     return {name: manifest[name] for name in wanted}
 

@@ -2,20 +2,20 @@
 
 import json
 import shutil
+from dataclasses import fields
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import pytest
 
 import streamgauge as sg
-from streamgauge.errors import StreamgaugeError
-from streamgauge.results import build_manifest, load, save, tabulate_readings
+from benchmarks.plain_values import to_plain
+from streamgauge.errors import DamageWarning, StreamgaugeError
+from streamgauge.results import Predictions, build_manifest, load, read_errors, save, tabulate_readings
 
 
 @pytest.fixture(scope="module")
@@ -108,31 +108,82 @@ def test_what_others_keep_under_the_name_of_a_table_stays(tmp_path):
     assert (tmp_path / "differences.parquet").is_file()
 
 
-@pytest.mark.parametrize("damage", ["other", "doubled", "empty", "negative", "votes", "no votes"])
-def test_tallies_of_blocks_that_are_not_those_of_the_run_are_refused(damage: str, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of results with every table."""
+    rows = sg.SEA(n_rows=600)
+    x, y = next(iter(rows.batches(600))).x, next(iter(rows.batches(600))).y
+    stream = sg.ArrayStream(x, y, time=np.arange(600) + 1_700_000_000.0)
     learners = {"bayes": sg.NaiveBayes(), "majority": sg.MajorityClass()}
-    options: dict[str, Any] = {"scheme": sg.Bootstrap(5), "measures": ["roc_auc[1]", "accuracy"]}
-    folder, other = (
-        sg.save(sg.evaluate(sg.SEA(n_rows=n_rows, seed=seed), learners, **options), tmp_path / str(seed))
-        for seed, n_rows in ((1, 1000), (2, 900))
+    recorders = [Predictions(tmp_path_factory.getbasetemp() / "full" / "predictions.csv")]
+    options: dict[str, Any] = {"scheme": sg.Bootstrap(5), "measures": ["roc_auc[1]", "accuracy"], "resources": True}
+    return save(
+        sg.evaluate(stream, learners, every=100, recorders=recorders, **options),
+        tmp_path_factory.getbasetemp() / "full",
     )
-    assert sg.load(folder).blocks is not None
-    blocks, votes = folder / "blocks.parquet", folder / "votes.parquet"
-    table = pq.read_table(votes if "votes" in damage else blocks)
-    if damage == "other":
-        shutil.copy(other / "blocks.parquet", blocks)
-    elif damage == "doubled":
-        pq.write_table(pa.concat_tables([table, table]), blocks)
-    elif damage == "empty":
-        pq.write_table(table[:0], blocks)
-    elif damage == "negative":
-        pq.write_table(table.set_column(4, "value", pc.multiply(table["value"], -1.0)), blocks)
-    elif damage == "votes":
-        shutil.copy(other / "votes.parquet", votes)
+
+
+TABLES = ("times", "resources", "labels", "differences", "confusions", "blocks", "votes")
+
+
+def test_the_manifest_lists_every_file_of_a_run(full: Path) -> None:
+    manifest = json.loads((full / "manifest.json").read_text())
+    assert set(manifest["files"]) == {path.name for path in full.iterdir()} - {"manifest.json"}
+    assert set(manifest["files"]) == {f"{name}.parquet" for name in ("readings", *TABLES)} | {"predictions.csv"}
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("damage", ["flipped", "missing"])
+def test_what_is_damaged_is_named_and_the_rest_is_as_it_was(name: str, damage: str, full: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(full, tmp_path / "run"))
+    path = folder / f"{name}.parquet"
+    if damage == "missing":
+        path.unlink()
     else:
-        pq.write_table(table[: len(table) // 2], votes)
-    with pytest.raises(StreamgaugeError, match="damaged"):
-        sg.load(folder)
+        path.write_bytes(flip(path.read_bytes(), Random(7).randrange(8 * path.stat().st_size)))
+    with pytest.warns(DamageWarning, match=f"{name}.parquet (is missing|does not match its checksum)"):
+        found = load(folder)
+    expected = load(full)
+    assert f"{name}.parquet" in found.notes[-1]
+    lost = {"blocks"} if name == "votes" else {name}
+    assert getattr(found, next(iter(lost))) is None
+    lost |= {"description"}
+    for field in fields(expected):
+        if field.name not in lost:
+            assert to_plain(getattr(found, field.name)) == to_plain(getattr(expected, field.name))
+
+
+def test_no_flipped_bit_of_a_manifest_or_of_the_readings_goes_unnoticed(full: Path, tmp_path: Path) -> None:
+    folder, random = Path(shutil.copytree(full, tmp_path / "run")), Random(7)
+    for name in ("manifest.json", "readings.parquet"):
+        data = (folder / name).read_bytes()
+        for bit in random.sample(range(8 * len(data)), 100):
+            (folder / name).write_bytes(flip(data, bit))
+            with pytest.raises(StreamgaugeError, match=r"damaged|format"):
+                load(folder)
+        (folder / name).write_bytes(data)
+
+
+def test_predictions_beside_results_are_checked(full: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(full, tmp_path / "run"))
+    assert len(read_errors(folder, "bayes").rows)
+    path = folder / "predictions.csv"
+    path.write_bytes(path.read_bytes().replace(b",0,0.", b",1,0.", 1) + b"9,9,bayes,0,1,1,0\n")
+    with pytest.raises(StreamgaugeError, match=r"predictions\.csv does not match its checksum in manifest\.json"):
+        read_errors(folder, "bayes")
+
+
+def test_the_writer_of_results_of_another_version_is_named(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text('{"format": 1, "versions": {"streamgauge": "1.0"}}')
+    with pytest.raises(StreamgaugeError, match=r"format 1, written by streamgauge 1\.0, but this version"):
+        load(tmp_path)
+
+
+def flip(data: bytes, bit: int) -> bytes:
+    """Return bytes with one bit flipped."""
+    changed = bytearray(data)
+    changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
 
 
 WEIGHTS = {
