@@ -88,6 +88,9 @@ def _show(ranking: Ranking) -> None:
     from rich.box import SIMPLE  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
+    from streamgauge.reports.headline import write_ranking_headline  # noqa: PLC0415
+
+    click.echo(f"{write_ranking_headline(ranking)}\n")
     friedman = ranking.friedman
     head = (
         f"{len(ranking.learners)} learners on {len(ranking.streams)} streams by {ranking.subject};"

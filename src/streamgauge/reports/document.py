@@ -31,7 +31,7 @@ from streamgauge.reports.findings import (
     list_ranking_findings,
     list_ranking_limitations,
 )
-from streamgauge.reports.headline import write_headline
+from streamgauge.reports.headline import write_headline, write_ranking_headline
 from streamgauge.reports.label_estimates import describe_estimates, tabulate_estimates, title_estimates
 from streamgauge.reports.model import Cell, Document, Grid, Sentences, drop_empty_columns
 from streamgauge.reports.ranked import build_leading_grids
@@ -80,15 +80,22 @@ def build_document(results: RunData, comparisons: Sequence[Comparison] = ()) -> 
     return Document(build_title(results), describe_run(results), tuple(blocks), stream)
 
 
-def build_ranking_document(ranking: Ranking) -> Document:
+def build_ranking_document(ranking: Ranking, tables: Sequence[Grid] = ()) -> Document:
     """Return the report of a ranking over streams.
+
+    Parameters
+    ----------
+    ranking
+        The ranking.
+    tables
+        Tables of the values by stream, with their deviations; by default that of the values that were ranked.
 
     Examples
     --------
     >>> from streamgauge.significance import rank_table
     >>> document = build_ranking_document(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"]))
     >>> [block.title for block in document.blocks][:2]
-    ['Findings', 'Limitations']
+    ['Answer', 'accuracy % by stream']
     """
     title = f"{count(len(ranking.learners), 'learner')} on {count(len(ranking.streams), 'stream')}"
     post_hoc = POST_HOCS[ranking.post_hoc]
@@ -96,9 +103,10 @@ def build_ranking_document(ranking: Ranking) -> Document:
         title,
         f"Compared by {ranking.subject}; post-hoc test of the pairs: {post_hoc}, at level {ranking.alpha:g}.",
         (
+            Sentences("Answer", (write_ranking_headline(ranking),)),
+            *(tables or (build_streams_grid(ranking),)),
             Sentences("Findings", tuple(list_ranking_findings(ranking))),
             Sentences("Limitations", tuple(list_ranking_limitations(ranking))),
-            build_streams_grid(ranking),
             build_ranked_pairs_grid(ranking),
         ),
     )

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from streamgauge._format.numbers import RATE, format_value
-from streamgauge._format.text import describe_forgetting, join_words
+from streamgauge._format.text import count, describe_forgetting, join_words
 from streamgauge.records import RunData
 from streamgauge.reports.findings import group_by_test
 from streamgauge.reports.ranked import find_value, format_ends
-from streamgauge.significance import BestGroup, Comparison, best_group
+from streamgauge.significance import BestGroup, Comparison, Ranking, best_group
 from streamgauge.significance.compare import LANDMARK, choose_measure
 
-__all__ = ["describe_below_baseline", "format_with_interval", "write_headline"]
+__all__ = ["describe_below_baseline", "format_with_interval", "write_headline", "write_ranking_headline"]
 
 
 def write_headline(results: RunData, comparisons: Sequence[Comparison] = ()) -> list[str]:
@@ -28,6 +28,29 @@ def write_headline(results: RunData, comparisons: Sequence[Comparison] = ()) -> 
     groups = [best_group(tests) for tests in group_by_test(comparisons)]
     answers = [_describe_group(results, group) for group in groups] or _describe_untested(results)
     return [*describe_below_baseline(results), *answers]
+
+
+def write_ranking_headline(ranking: Ranking) -> str:
+    """Return the answer of a ranking: the learner with the best mean rank, and which others are really worse.
+
+    Examples
+    --------
+    >>> from streamgauge.significance import rank_table
+    >>> write_ranking_headline(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"]))
+    'No clear best over 2 streams; ahead: tree, mean rank 1.00 by accuracy; not distinguishable from bayes.'
+    """
+    best = ranking.order[0]
+    mean = float(ranking.mean_ranks[ranking.learners.index(best)])
+    behind = [
+        pair.second if pair.first == best else pair.first for pair in ranking.pairs if ranking.better(pair) == best
+    ]
+    equal = [name for name in ranking.order if name not in (best, *behind)]
+    streams = count(len(ranking.streams), "stream")
+    intro = f"Best over {streams}" if behind else f"No clear best over {streams}; ahead"
+    whom = "all others" if not equal and len(behind) > 1 else join_words(behind)
+    claims = [f"better than {whom}"] if behind else []
+    claims += [f"not distinguishable from {join_words(equal)}"] if equal else []
+    return f"{intro}: {best}, mean rank {mean:.2f} by {ranking.subject}; {'; '.join(claims)}."
 
 
 def _describe_untested(results: RunData) -> list[str]:

@@ -23,7 +23,7 @@ from streamgauge.significance.compare import LANDMARK, choose_forgetting
 from streamgauge.significance.ranking import POST_HOCS, choose_value, read_fold_values
 from streamgauge.streams.output_files import replace_atomically
 
-__all__ = ["build_paper_tables", "describe_method", "write_paper"]
+__all__ = ["build_paper_tables", "describe_method", "shorten_streams", "write_paper"]
 
 FILES = ("tables.tex", "method.tex", "references.bib")
 """What `write_paper` writes."""
@@ -138,7 +138,7 @@ def _build_table(
     unit, greater = runs[0].unit(measure), runs[0].greater_is_better(measure)
     rows: list[tuple[str, tuple[Cell, ...]]] = []
     tested = True
-    for name, of_stream in zip(_shorten(list(by_stream)), by_stream.values(), strict=True):
+    for name, of_stream in zip(shorten_streams(list(by_stream)), by_stream.values(), strict=True):
         means, spreads = _summarise(of_stream, learners, measure, forgetting, value)
         top = max(means.values()) if greater else min(means.values())
         equal = _find_equal(
@@ -179,7 +179,12 @@ def _describe_table(by_stream: Sequence[Sequence[RunData]], ranking: Ranking | N
     seeds = max(map(len, by_stream))
     n_folds = max(run.n_folds for runs in by_stream for run in runs)
     of = f"{seeds} seeds" if seeds > 1 else f"{n_folds} folds"
-    parts = [f"Mean and standard deviation over {of}" if seeds > 1 or n_folds > 1 else "", "Bold: best of a stream"]
+    parts = [f"Mean and standard deviation over {of}" if seeds > 1 or n_folds > 1 else ""]
+    same = [_name_stream(runs[0]) for runs in by_stream if _have_same_rows(runs)]
+    if same:
+        whose = "all streams" if len(same) == len(by_stream) else join_words(shorten_streams(same))
+        parts.append(f"The rows of {whose} are the same for all seeds, so there only the seeds of learners differ")
+    parts.append("Bold: best of a stream")
     if alpha is not None:
         in_runs = ", in one run at least" if seeds > 1 else ""
         parts.append(f"°: not significantly worse than the best on that stream at level {alpha:g}{in_runs}")
@@ -191,6 +196,12 @@ def _describe_table(by_stream: Sequence[Sequence[RunData]], ranking: Ranking | N
         parts.append(f"Significant over streams: {join_words(differ) if differ else 'none'}")
         parts += [f"{warning[0].upper()}{warning[1:]}".rstrip(".") for warning in ranking.warnings]
     return ". ".join(filter(None, parts)) + "."
+
+
+def _have_same_rows(runs: Sequence[RunData]) -> bool:
+    """Return whether several runs read the same rows, by the fingerprint of their streams."""
+    found = [get_part(run.description, "stream").get("fingerprint") for run in runs]
+    return len(runs) > 1 and found[0] is not None and all(one == found[0] for one in found)
 
 
 def _summarise(
@@ -312,8 +323,14 @@ def _describe_tests(run: RunData, alpha: float) -> list[str]:
     ]
 
 
-def _shorten(streams: Sequence[str]) -> list[str]:
-    """Return the names of streams without options, except where two would be equal."""
+def shorten_streams(streams: Sequence[str]) -> list[str]:
+    """Return the names of streams without options, except where two would be equal.
+
+    Examples
+    --------
+    >>> shorten_streams(["SEA(noise=0.1)", "LED()", "LED(noise=0.2)"])
+    ['SEA', 'LED()', 'LED(noise=0.2)']
+    """
     names = shorten_stream_names(streams)
     plain = [name.partition("(")[0] for name in names]
     return [short if plain.count(short) == 1 else name for short, name in zip(plain, names, strict=True)]

@@ -1,7 +1,7 @@
 """Rankings and p-values of all pairs on the page."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from streamgauge._format.markup import Markup, join_markup, tag
 from streamgauge._format.numbers import format_p_value
+from streamgauge._format.text import count
 from streamgauge.errors import StreamgaugeError
 from streamgauge.reports.document import build_ranked_pairs_grid, build_streams_grid
 from streamgauge.reports.findings import group_by_pair, list_ranking_findings, list_ranking_limitations
+from streamgauge.reports.model import Grid
 from streamgauge.reports.sections import build_findings_section, build_grid_table, build_scrollable_table, build_section
 from streamgauge.reports.svg import draw_ranks
 from streamgauge.significance import Comparison, Ranking
@@ -91,26 +93,54 @@ def build_p_matrix_section(comparisons: Sequence[Comparison]) -> Markup:
     return build_section("p-values by pair", _build_p_table(comparisons))
 
 
-def build_ranking_sections(ranking: Ranking) -> Markup:
-    """Return the sections of a ranking: findings, diagram, values, wins and p-values.
+def build_ranking_sections(
+    ranking: Ranking, tables: Sequence[Grid] = (), links: Mapping[str, Mapping[str, str]] | None = None
+) -> Markup:
+    """Return the sections of a ranking: the values on each stream, the mean ranks, what follows, and all pairs.
+
+    Parameters
+    ----------
+    ranking
+        The ranking.
+    tables
+        Tables of the values by stream, the ranked measure first; by default that of the values that were ranked.
+    links
+        By the name of a stream in the tables and a learner: the address of its run on the page.
 
     Examples
     --------
     >>> from streamgauge.significance import rank_table
     >>> build_ranking_sections(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"])).count("<section")
-    5
+    4
     """
-    values, pairs = build_streams_grid(ranking), build_ranked_pairs_grid(ranking)
+    tables, pairs = tables or (build_streams_grid(ranking),), build_ranked_pairs_grid(ranking)
     ranks_note = "Left is best. A bar joins learners without a significant difference; each of them has a dot on it."
+    others = [
+        join_markup(tag("h3", grid.title), build_grid_table(grid, links=links), tag("p", grid.note, class_="note"))
+        for grid in tables[1:]
+    ]
+    more = tag("details", tag("summary", count(len(others), "more measure")), *others, class_="more")
+    pair_tables = (
+        tag("h3", "Wins, ties and losses, row against column"),
+        _build_wins_table(ranking),
+        tag("h3", "p-values by pair"),
+        _build_p_table(ranking),
+        tag("h3", "All numbers"),
+        build_grid_table(pairs),
+        tag("p", pairs.note, class_="note"),
+    )
     return join_markup(
-        build_findings_section(list_ranking_findings(ranking), list_ranking_limitations(ranking)),
-        build_section("Mean ranks", draw_ranks(ranking), tag("p", ranks_note, class_="note")),
-        build_section(values.title, build_grid_table(values), tag("p", values.note, class_="note")),
         build_section(
-            "Wins, ties and losses", _build_wins_table(ranking), tag("p", "Row against column.", class_="note")
+            tables[0].title,
+            build_grid_table(tables[0], links=links),
+            tag("p", tables[0].note, class_="note"),
+            more if others else "",
         ),
+        build_section("Mean ranks", draw_ranks(ranking), tag("p", ranks_note, class_="note")),
+        build_findings_section(list_ranking_findings(ranking), list_ranking_limitations(ranking)),
         build_section(
-            "p-values by pair", _build_p_table(ranking), build_grid_table(pairs), tag("p", pairs.note, class_="note")
+            "Pairs over streams",
+            tag("details", tag("summary", count(len(ranking.pairs), "pair")), *pair_tables, class_="more"),
         ),
     )
 

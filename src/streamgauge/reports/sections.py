@@ -25,7 +25,7 @@ from streamgauge.reports.findings import (
     label_difference,
     label_p,
 )
-from streamgauge.reports.model import Grid
+from streamgauge.reports.model import Cell, Grid
 from streamgauge.reports.series import Series
 from streamgauge.reports.svg import draw_key
 from streamgauge.reports.verdicts import COMPARISONS_TITLE
@@ -237,8 +237,19 @@ def build_grid_section(grid: Grid, learners: Sequence[str] = ()) -> Markup:
     return build_section(grid.title, build_grid_table(grid, learners), note)
 
 
-def build_grid_table(grid: Grid, learners: Sequence[str] = ()) -> Markup:
+def build_grid_table(
+    grid: Grid, learners: Sequence[str] = (), links: Mapping[str, Mapping[str, str]] | None = None
+) -> Markup:
     """Return a table of the report model; rows that are named by a learner have its legend key.
+
+    Parameters
+    ----------
+    grid
+        The table.
+    learners
+        The learners of the page, in the order of their keys.
+    links
+        By row and column: the address that a cell opens.
 
     Examples
     --------
@@ -253,17 +264,20 @@ def build_grid_table(grid: Grid, learners: Sequence[str] = ()) -> Markup:
             "tr",
             build_learner_heading(learners.index(name), name) if name in learners else tag("th", name, scope="row"),
             *(
-                tag(
-                    "td",
-                    tag("span", cell.text + " °" * cell.equal, class_="mean"),
-                    class_="best" if cell.best else None,
-                )
-                for cell in cells
+                _build_grid_cell(cell, (links or {}).get(name, {}).get(column, ""), f"{column} on {name}")
+                for column, cell in zip(grid.columns[1:], cells, strict=True)
             ),
         )
         for name, cells in grid.rows
     )
     return build_scrollable_table(tag("thead", head), rows)
+
+
+def _build_grid_cell(cell: Cell, address: str, name: str) -> Markup:
+    text = tag("span", cell.text + " °" * cell.equal, class_="mean")
+    if address:
+        text = tag("a", text, href=address, aria_label=f"{cell.text}: {name}")
+    return tag("td", text, class_="best" if cell.best else None)
 
 
 def build_learner_heading(position: int, name: str) -> Markup:

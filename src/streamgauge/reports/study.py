@@ -1,33 +1,21 @@
 """Reports of one or several runs, in HTML, Markdown or LaTeX."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
-from itertools import chain
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from streamgauge._format.markup import Markup, join_markup, tag
-from streamgauge._format.text import count, shorten_stream_name
 from streamgauge.errors import StreamgaugeError, require_between, unknown_name
 from streamgauge.measures import measure as find_measure
 from streamgauge.records import RunData
-from streamgauge.reports.charts import Chart, build_curve_charts
 from streamgauge.reports.document import build_document, build_ranking_document
 from streamgauge.reports.latex import to_latex
-from streamgauge.reports.live_sections import build_model_verdicts_section
 from streamgauge.reports.markdown import to_markdown
-from streamgauge.reports.page import (
-    assemble_page,
-    build_banners,
-    build_curves_section,
-    build_header,
-    collect_marks,
-    page_html,
-)
-from streamgauge.reports.rankings import build_ranking_sections
-from streamgauge.reports.sections import build_comparisons_section, build_finals_section
-from streamgauge.reports.series import list_series
-from streamgauge.reports.title import build_title, describe_run, get_part
+from streamgauge.reports.model import Grid
+from streamgauge.reports.page import page_html
+from streamgauge.reports.paper import build_paper_tables
+from streamgauge.reports.study_page import build_study_page
 from streamgauge.significance import POST_HOCS, Comparison, Ranking, rank
 from streamgauge.significance.ranking import check_value
 from streamgauge.significance.requests import compare_possible
@@ -137,10 +125,11 @@ def report(
     if format == "html" and len(runs) == 1:
         return page_html(runs[0], tests[0])
     ranking, reason = _rank(runs, measure, alpha, post_hoc, value) if len(runs) > 1 else (None, "")
+    tables = [] if ranking is None else _build_tables(runs, ranking, value)
     if format == "html":
-        return _build_study_page(runs, tests, ranking, reason)
+        return build_study_page(runs, tests, ranking, tables, reason)
     write = to_markdown if format == "md" else partial(to_latex, labels=set())
-    parts = [build_ranking_document(ranking)] if ranking is not None else []
+    parts = [build_ranking_document(ranking, tables)] if ranking is not None else []
     parts += [build_document(run, run_tests) for run, run_tests in zip(runs, tests, strict=True)]
     return "\n".join(map(write, parts))
 
@@ -178,40 +167,13 @@ def _rank(
         return None, str(error)
 
 
-def _build_study_page(
-    runs: Sequence[RunData], comparisons: Sequence[Sequence[Comparison]], ranking: Ranking | None, reason: str
-) -> str:
-    # Learners have the same colours on the whole page.
-    learners = tuple(dict.fromkeys(name for run in runs for name in run.learners))
-    charts = [build_curve_charts(run, learners, index) for index, run in enumerate(runs)]
-    streams = {str(get_part(run.description, "stream").get("name", index)) for index, run in enumerate(runs)}
-    title = f"{count(len(learners), 'learner')} on {count(len(streams), 'stream')}"
-    not_ranked = tag("p", tag("strong", "The learners are not ranked. "), reason, class_="banner", role="status")
-    parts = [
-        build_header(title, "The ranking over all streams first, then each run in its own part."),
-        not_ranked if ranking is None else build_ranking_sections(ranking),
-        *(
-            _build_run_part(run, tests, run_charts, learners, is_open=len(runs) < 4)
-            for run, tests, run_charts in zip(runs, comparisons, charts, strict=True)
-        ),
-    ]
-    marks: list[Mapping[str, object]] = [collect_marks(run, learners) for run in runs]
-    return assemble_page(title, join_markup(*parts), learners, list(chain.from_iterable(charts)), marks)
-
-
-def _build_run_part(
-    run: RunData, tests: Sequence[Comparison], charts: Sequence[Chart], learners: Sequence[str], *, is_open: bool
-) -> Markup:
-    name = shorten_stream_name(str(get_part(run.description, "stream").get("name", build_title(run))))
-    return tag(
-        "details",
-        tag("summary", name),
-        tag("p", describe_run(run), class_="note"),
-        build_banners(run),
-        build_model_verdicts_section(run.model_verdicts),
-        build_comparisons_section(tests),
-        build_finals_section(list_series(run), learners),
-        build_curves_section(charts, [run]),
-        class_="run",
-        open="open" if is_open else None,
-    )
+def _build_tables(runs: Sequence[RunData], ranking: Ranking, value: str | None) -> list[Grid]:
+    """Return a table by stream of the ranked measure, and of each other one that is defined on all streams."""
+    shared = [name for name in runs[0].measures if all(name in run.measures for run in runs)]
+    tables: list[Grid] = []
+    for measure in dict.fromkeys((ranking.measure, *shared)):
+        with suppress(StreamgaugeError):  # it is undefined for a learner on a stream
+            options: dict[str, Any] = {"alpha": ranking.alpha, "post_hoc": ranking.post_hoc, "value": value}
+            blocks = build_paper_tables(runs, measures=[measure], **options).blocks
+            tables += [block for block in blocks if isinstance(block, Grid)]
+    return tables

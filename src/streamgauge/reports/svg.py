@@ -1,19 +1,29 @@
-"""SVG drawings that need no script: legend keys, the Pareto front and the critical-difference diagram."""
+"""SVG drawings that need no script: legend keys, the Pareto front, mean ranks and small curves."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
 
 from streamgauge._format.markup import Markup, tag
 from streamgauge._format.numbers import RATE, format_value, label_measure
 from streamgauge._format.palette import COLOURS, DASHES
+from streamgauge.reports.curves import Curve, downsample_curves
 from streamgauge.reports.pareto import COSTS, ParetoPoint
 from streamgauge.significance import Ranking
 
-__all__ = ["draw_key", "draw_pareto", "draw_ranks"]
+__all__ = ["draw_key", "draw_pareto", "draw_ranks", "draw_small_curves"]
 
 WIDTH, HEIGHT = 720, 320
 LEFT, RIGHT, TOP, FOOT = 70, 110, 20, 50
+
+SMALL = (320, 170)
+"""Width and height of a small picture."""
+
+SMALL_POINTS = 120
+"""The most points of a curve in it."""
 
 Projection = Callable[[float, float], tuple[float, float]]
 
@@ -67,7 +77,9 @@ def draw_pareto(points: Sequence[ParetoPoint], measure: str, unit: str) -> Marku
 
 
 def draw_ranks(ranking: Ranking) -> Markup:
-    """Draw the critical-difference diagram: learners on an axis of mean ranks, and bars over those that do not differ.
+    """Draw the mean ranks, a line for each learner, and bars that join learners that do not differ.
+
+    Names and numbers have a line of their own, so that they cannot collide however close the ranks are.
 
     Examples
     --------
@@ -75,39 +87,81 @@ def draw_ranks(ranking: Ranking) -> Markup:
     >>> draw_ranks(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"])).count("<circle")
     4
     """
-    k = len(ranking.learners)
+    k, step = len(ranking.learners), 26
     means = dict(zip(ranking.learners, ranking.mean_ranks.tolist(), strict=True))
-    left, right = 24, WIDTH - 24
-    top = 64 if ranking.post_hoc == "nemenyi" else 40
+    left = 24 + 8 * max(map(len, ranking.learners))
+    right, top = left + 380, 34
+    width = max(WIDTH, right + 70 + 18 * len(ranking.groups))  # so that the text has the size of others
+    bottom = top + step * k + 8
+    ys = {name: top + step * (index + 0.75) for index, name in enumerate(ranking.order)}
 
     def project(mean: float) -> float:
         return round(left + (right - left) * (mean - 1) / max(k - 1, 1), 1)
 
-    marks = [_draw_line(project(1), top, project(k), top, "scale")]
+    marks = [_draw_line(left, top, right, top, "scale")]
     for whole in range(1, k + 1):
-        marks.append(_draw_line(project(whole), top - 6, project(whole), top, "scale"))
-        marks.append(tag("text", str(whole), x=project(whole), y=top - 12, class_="axis", text_anchor="middle"))
+        marks.append(_draw_line(project(whole), top, project(whole), bottom, "grid"))
+        marks.append(tag("text", str(whole), x=project(whole), y=top - 8, class_="axis", text_anchor="middle"))
     if ranking.post_hoc == "nemenyi":
         stop = 1 + ranking.critical_difference
-        marks.append(_draw_line(project(1), 18, project(min(stop, k)), 18, "scale"))
+        bottom += 28
+        marks.append(_draw_line(project(1), bottom - 16, project(min(stop, k)), bottom - 16, "bar"))
         text = f"critical difference {ranking.critical_difference:.2f}"
-        marks.append(tag("text", text, x=project(1), y=12, class_="axis"))
-    y = top + 18.0
-    for group in ranking.groups:
-        positions = [project(means[name]) for name in group]
-        marks.append(_draw_line(min(positions), y, max(positions), y, "bar"))
-        marks.extend(tag("circle", cx=x, cy=y, r=5) for x in positions)
-        y += 16
-    for index, name in enumerate(ranking.order):
-        y += 24
-        x = project(means[name])
-        marks.append(_draw_line(x, top, x, y - 4, "stem"))
-        marks.append(tag("circle", cx=x, cy=top, r=4, class_=f"curve-{ranking.learners.index(name) % len(COLOURS)}"))
-        anchor = "start" if index < (k + 1) // 2 else "end"
-        shift = 5 if anchor == "start" else -5
-        marks.append(tag("text", f"{means[name]:.2f} {name}", x=x + shift, y=y, text_anchor=anchor))
+        marks.append(tag("text", text, x=project(1), y=bottom, class_="axis"))
+    for name, y in ys.items():
+        x, colour = project(means[name]), ranking.learners.index(name) % len(COLOURS)
+        marks.append(_draw_line(left, y, x, y, "stem"))
+        marks.append(tag("circle", cx=x, cy=y, r=5, class_=f"curve-{colour}"))
+        marks.append(tag("text", name, x=left - 10, y=y + 4, text_anchor="end"))
+        marks.append(tag("text", f"{means[name]:.2f}", x=x + 10, y=y + 4))
+    for index, group in enumerate(ranking.groups):
+        x = right + 62 + 18 * index
+        marks.append(_draw_line(x, ys[group[0]], x, ys[group[-1]], "bar"))
+        marks.extend(tag("circle", cx=x, cy=ys[name], r=4) for name in group)
     best_first = ", ".join(f"{name} {means[name]:.2f}" for name in ranking.order)
-    return _wrap(marks, WIDTH, round(y + 16), f"Mean ranks, best first: {best_first}")
+    return _wrap(marks, width, round(bottom + 8), f"Mean ranks, best first: {best_first}")
+
+
+def draw_small_curves(curves: Mapping[int, Curve], rows: NDArray[np.int64], unit: str, label: str) -> Markup:
+    """Draw the curves of learners, by their positions, in a small picture with its own scale.
+
+    Examples
+    --------
+    >>> line = Curve(*np.array([[0.5, 0.75]] * 3))
+    >>> draw_small_curves({0: line}, np.array([10, 20]), "rate", "accuracy on SEA").count("<polyline")
+    1
+    """
+    rows, thin = downsample_curves(rows, {str(key): curve for key, curve in curves.items()}, SMALL_POINTS)
+    values = {key: thin[str(key)].mean for key in curves}
+    finite = np.concatenate([line[np.isfinite(line)] for line in values.values()] or [np.zeros(0)])
+    low, high = (
+        _widen(float(finite.min()), float(finite.max()), 0.005 if unit == RATE else 1e-9) if len(finite) else (0, 1)
+    )
+    left, right, top, foot = 46, SMALL[0] - 8, 8, SMALL[1] - 22
+    span = max(int(rows[-1]) - int(rows[0]), 1) if len(rows) else 1
+    marks = []
+    for share in (0.0, 0.5, 1.0):
+        y = foot - (foot - top) * share
+        marks.append(_draw_line(left, y, right, y, "grid"))
+        text = format_value(low + (high - low) * share, unit)
+        marks.append(tag("text", text, x=left - 5, y=y + 4, class_="axis", text_anchor="end"))
+    for share, anchor in ((0.0, "start"), (1.0, "end")):
+        at = f"{int(rows[0]) + round(span * share):,}" if len(rows) else ""
+        x = left + (right - left) * share
+        marks.append(tag("text", at, x=x, y=SMALL[1] - 5, class_="axis", text_anchor=anchor))
+    for key, line in values.items():
+        dash = " ".join(map(str, DASHES[key % len(DASHES)])) or None
+        for piece in np.split(np.arange(len(line)), np.flatnonzero(~np.isfinite(line))):
+            kept = piece[np.isfinite(line[piece])]
+            xs = left + (right - left) * (rows[kept] - rows[0]) / span
+            ys = foot - (foot - top) * (line[kept] - low) / ((high - low) or 1.0)
+            points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs.tolist(), ys.tolist(), strict=True))
+            if points:
+                marks.append(
+                    tag("polyline", points=points, class_=f"curve-{key % len(COLOURS)}", stroke_dasharray=dash)
+                )
+    size = f"0 0 {SMALL[0]} {SMALL[1]}"
+    return tag("svg", *marks, class_="picture small", viewBox=size, role="img", aria_label=label)
 
 
 def _draw_cost_axis(low: float, high: float, project: Projection) -> list[Markup]:

@@ -278,7 +278,20 @@
     document.querySelectorAll("[data-x]").forEach((button) => button.setAttribute("aria-pressed", button.dataset.x === name));
   }
 
+  // Opens the part of the page that the address names, such as a run that was chosen in a table.
+  function openNamed() {
+    const part = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!part?.matches("details")) return;
+    part.open = true;
+    part.scrollIntoView();
+  }
+
   setAxis("time");
+  openNamed();
+  addEventListener("hashchange", openNamed);
+  document.querySelectorAll('a[href^="#"]').forEach((link) => {
+    link.addEventListener("click", () => { if (link.hash === location.hash) openNamed(); });
+  });
   document.querySelectorAll("[data-key]").forEach((button) => {
     button.addEventListener("click", () => toggle(button.dataset.key));
   });
