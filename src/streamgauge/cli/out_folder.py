@@ -6,12 +6,23 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
+import click
+
 from streamgauge.cli.output import print_note
 from streamgauge.errors import StreamgaugeError
+from streamgauge.records.locks import lock_folder, remove_leftovers
 from streamgauge.results import Results, check_table_name
 from streamgauge.results.saved_errors import PREDICTION_FORMATS
 
-__all__ = ["FileStamps", "check_folders", "check_output_files", "find_earlier_files", "require_folder", "save_into"]
+__all__ = [
+    "FileStamps",
+    "check_folders",
+    "check_output_files",
+    "find_earlier_files",
+    "lock_out",
+    "require_folder",
+    "save_into",
+]
 
 FileStamps = dict[Path, tuple[int, int]]
 """Inode and modification time of files, which change when a file is rewritten."""
@@ -78,6 +89,23 @@ def check_output_files(options: dict[str, Any]) -> None:
             raise StreamgaugeError(msg)
         _require_writable(name, None if path is None else path.parent, path)
     _require_writable("out", options["out"], options["out"])
+
+
+def lock_out(options: dict[str, Any]) -> None:
+    """Keep other runs out of the folder of --out until the command ends; list the earlier files in it again.
+
+    Parameters
+    ----------
+    options
+        Options of a run.
+    """
+    folder = options["out"]
+    if folder is None:
+        return
+    click.get_current_context().with_resource(lock_folder(folder, "files"))
+    remove_leftovers(folder / MISCLASSIFIED)
+    if options["earlier"] is not None:
+        options["earlier"] = find_earlier_files(folder)
 
 
 def _require_writable(option: str, folder: Path | None, path: Path | None) -> None:

@@ -11,7 +11,7 @@ import click
 
 from streamgauge.cli.input_options import add_file_options, take_file_options
 from streamgauge.cli.names import Choice, complete_names
-from streamgauge.cli.out_folder import check_output_files, save_into
+from streamgauge.cli.out_folder import check_output_files, lock_out, save_into
 from streamgauge.cli.output import (
     POSITIVE,
     RUN_FAILED,
@@ -229,6 +229,7 @@ def prepare(options: dict[str, Any]) -> "Evaluation":
 def run(evaluation: "Evaluation", options: dict[str, Any], journal: Path | None = None) -> Results:
     """Run an evaluation to its end; it can be followed in the folder of the journal."""
     check_output_files(options)
+    lock_out(options)
     print_detail(f"{options['stream']}: {len(evaluation.specs)} learners, {options['scheme']}")
     print_warnings_briefly()
     evaluation.journal = journal

@@ -11,7 +11,6 @@ arrived. It lists the checksum of every file, predictions included, and ends wit
 
 import json
 import math
-import os
 import platform
 import shutil
 import warnings
@@ -45,6 +44,7 @@ from streamgauge.records import (
 )
 from streamgauge.records.blocks import BASELINES, VoteBins
 from streamgauge.records.checksums import compute_file_checksum, seal_json, unseal_json
+from streamgauge.records.locks import lock_folder
 from streamgauge.records.tally import STATISTICS
 from streamgauge.results.results import Results
 from streamgauge.results.saved_errors import PREDICTION_FORMATS, STEM
@@ -161,19 +161,21 @@ def save(results: Results, folder: Path | str) -> Path:
     from pyarrow import parquet  # noqa: PLC0415
 
     folder = Path(folder)
-    temporary = folder / f".{os.getpid()}.tmp"
-    try:
-        temporary.mkdir(parents=True, exist_ok=True)
-        for name, table in _build_tables(results).items():
-            parquet.write_table(table, temporary / name)
-        manifest = {**build_manifest(results), "files": _compute_checksums(temporary, folder)}
-        (temporary / MANIFEST).write_text(seal_json(manifest, indent=2) + "\n", encoding="utf-8")
-        _move_files(temporary, folder)
-    except OSError as error:
-        msg = f"cannot write the results to {folder}: {error.strerror or error}"
-        raise StreamgaugeError(msg) from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    temporary = folder / ".results.tmp"
+    with lock_folder(folder, "results"):
+        try:
+            shutil.rmtree(temporary, ignore_errors=True)  # of a process that was killed
+            temporary.mkdir()
+            for name, table in _build_tables(results).items():
+                parquet.write_table(table, temporary / name)
+            manifest = {**build_manifest(results), "files": _compute_checksums(temporary, folder)}
+            (temporary / MANIFEST).write_text(seal_json(manifest, indent=2) + "\n", encoding="utf-8")
+            _move_files(temporary, folder)
+        except OSError as error:
+            msg = f"cannot write the results into {folder}: {error.strerror or error}"
+            raise StreamgaugeError(msg) from error
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
     return folder
 
 

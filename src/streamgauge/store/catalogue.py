@@ -1,12 +1,12 @@
 """The catalogue of a store: an SQLite file in WAL mode, which many processes can use at once."""
 
-import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from streamgauge.errors import StreamgaugeError
+from streamgauge.records.locks import lock_folder
 
 __all__ = ["connect", "create", "write"]
 
@@ -47,20 +47,21 @@ create index runs_of_condition on runs (condition);
 
 
 def create(path: Path) -> None:
-    """Create the catalogue if it is missing. It appears atomically; if two processes create it, one of them wins."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    """Create the catalogue if it is missing. It appears atomically, and once if two processes create it."""
+    temporary = path.with_name(f".{path.name}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.unlink(missing_ok=True)
-        with _open(temporary) as catalogue:
-            catalogue.execute("pragma journal_mode = wal")
-            with write(catalogue):
-                for statement in TABLES.split(";\n"):
-                    catalogue.execute(statement)
-                catalogue.execute(f"pragma user_version = {FORMAT}")
-        with suppress(FileExistsError):
-            path.hardlink_to(temporary)
-        temporary.unlink()
+        with lock_folder(path.parent, "catalogue", patience=60.0):
+            if path.is_file():
+                return
+            for left in path.parent.glob(f"{temporary.name}*"):  # of a process that was killed
+                left.unlink()
+            with _open(temporary) as catalogue:
+                catalogue.execute("pragma journal_mode = wal")
+                with write(catalogue):
+                    for statement in TABLES.split(";\n"):
+                        catalogue.execute(statement)
+                    catalogue.execute(f"pragma user_version = {FORMAT}")
+            temporary.replace(path)
     except OSError as error:
         msg = f"cannot create a store in {path.parent}: {error.strerror or error}"
         raise StreamgaugeError(msg) from None

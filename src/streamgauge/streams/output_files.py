@@ -1,12 +1,14 @@
 """Atomic output files: a file appears complete or not at all, compressed according to its name."""
 
 import os
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
 from streamgauge.errors import StreamgaugeError
+from streamgauge.records.locks import remove_leftovers, try_lock
 
 __all__ = ["TABLE_KINDS", "Output", "detect_format", "open_output", "replace_atomically"]
 
@@ -59,13 +61,25 @@ def replace_atomically(path: Path) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        yield temporary
-        temporary.replace(path)
+        remove_leftovers(path.parent, f"{path.name}.")
+        with _hold_temporary(temporary):
+            yield temporary
+            temporary.replace(path)
     except OSError as error:
         msg = f"cannot write {path}: {error.strerror or error}"
         raise StreamgaugeError(msg) from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _hold_temporary(temporary: Path) -> Iterator[None]:
+    """Lock a temporary file, so that it counts as left behind once its process is dead."""
+    if sys.platform == "win32":  # where a file that is open cannot be renamed
+        yield
+        return
+    with try_lock(temporary) or nullcontext():
+        yield
 
 
 @contextmanager

@@ -401,7 +401,7 @@ def test_a_full_disk_is_reported_and_the_last_good_checkpoint_stays(
 
 def test_a_folder_that_cannot_be_written_is_reported_at_the_start(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(StreamgaugeError, match="cannot use the checkpoint folder"):
+    with pytest.raises(StreamgaugeError, match="cannot write the checkpoints into"):
         resumed(tmp_path / "file" / "run")
     if os.geteuid() != 0:  # who may write anywhere
         (tmp_path / "closed").mkdir(mode=0o500)

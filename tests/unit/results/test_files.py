@@ -73,7 +73,7 @@ def test_damaged_results_are_refused_with_a_reason(results, tmp_path, name, cont
 
 def test_a_folder_that_cannot_be_written_is_named(results, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StreamgaugeError, match="cannot write the results to"):
+    with pytest.raises(StreamgaugeError, match="cannot write the results into"):
         save(results, tmp_path / "file" / "folder")
 
 

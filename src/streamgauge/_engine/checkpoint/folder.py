@@ -1,7 +1,6 @@
 """A folder of checkpoints: the last two are kept, and a damaged one never hides the previous one."""
 
 import os
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from typing import Any
 
 from streamgauge._engine.checkpoint.container import Checkpoint, decode, encode, load_secret
 from streamgauge.errors import CheckpointWarning, StreamgaugeError
+from streamgauge.records.locks import lock_folder
 
 __all__ = ["Folder"]
 
@@ -43,15 +43,7 @@ class Folder:
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Lock the folder while the block runs; a killed process leaves no lock behind."""
-        with _convert_errors(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
-            lock = (self.path / "lock").open("ab")
-        with lock:
-            if not _try_lock(lock.fileno()):
-                msg = f"another run is writing its checkpoints into {self.path}: use another folder"
-                raise StreamgaugeError(msg)
-            for left in self.path.glob(".*.tmp"):
-                left.unlink(missing_ok=True)
+        with lock_folder(self.path, "checkpoints"):
             yield
 
     def format_name(self, n_rows: int) -> str:
@@ -122,15 +114,6 @@ class Folder:
         return StreamgaugeError(f"cannot write a checkpoint into {self.path}: {error.strerror or error}; {previous}")
 
 
-@contextmanager
-def _convert_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        msg = f"cannot use the checkpoint folder {path}: {error.strerror or error}"
-        raise StreamgaugeError(msg) from None
-
-
 def _require_same(written: Mapping[str, Any], run: Mapping[str, Any]) -> None:
     """Raise if a checkpoint is of another run, with the first difference."""
     difference = _find_difference(written, run)
@@ -153,20 +136,6 @@ def _find_difference(there: object, here: object, name: str = "") -> tuple[str, 
 def _shorten(value: object) -> str:
     text = "nothing" if value is None else str(value)
     return text if len(text) <= 200 else f"{text[:197]}..."
-
-
-def _try_lock(file: int) -> bool:
-    if sys.platform == "win32":  # where nothing is locked
-        return True
-    import fcntl  # noqa: PLC0415
-
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks
-        return True
-    return True
 
 
 def _sync_folder(folder: Path) -> None:

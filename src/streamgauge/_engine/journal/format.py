@@ -8,7 +8,6 @@ a second. ``stop``, created by anyone, asks the run to end. A record or line tha
 """
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +53,7 @@ def write_json(path: Path, facts: object) -> None:
     >>> read_json(path)
     {'share': None}
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.tmp")
     temporary.write_text(json.dumps(to_json(facts)), encoding="utf-8")
     temporary.replace(path)
 

@@ -5,6 +5,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -30,6 +31,7 @@ from streamgauge._engine.journal.format import (
 from streamgauge._engine.journal.layout import Layout
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Alarm, Failure, ModelVerdict, Verdict
+from streamgauge.records.locks import lock_folder
 from streamgauge.significance.verdict_terms import describe_verdicts
 
 __all__ = ["Journal"]
@@ -109,11 +111,14 @@ class Journal:
         self._describe: Callable[[], Mapping[str, object]] = dict
         self._failures: Sequence[Failure] = ()
         self._started, self._written = time.time(), 0.0
-        try:
-            self._open(about or {}, from_row)
-        except OSError as error:
-            msg = f"cannot write the journal into {self.folder}: {error.strerror or error}"
-            raise StreamgaugeError(msg) from None
+        with ExitStack() as stack:
+            stack.enter_context(lock_folder(self.folder, "journal"))
+            try:
+                self._open(about or {}, from_row)
+            except OSError as error:
+                msg = f"cannot write the journal into {self.folder}: {error.strerror or error}"
+                raise StreamgaugeError(msg) from None
+            self._release = stack.pop_all().close
 
     def _open(self, about: Mapping[str, object], from_row: int) -> None:
         records, events = self._read_earlier(from_row) if from_row else (np.empty((0, self.layout.width)), [])
@@ -240,6 +245,7 @@ class Journal:
             (self.folder / STOP).unlink(missing_ok=True)
         except OSError as error:
             self.error = f"the journal in {self.folder} has no end: {error.strerror or error}"
+        self._release()
 
     def __enter__(self) -> "Journal":
         return self
