@@ -9,9 +9,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 PYTEST = $(BIN)/pytest --quiet --numprocesses $(JOBS)
+LOWEST_EXTRAS = $(addprefix --extra ,kafka lightgbm moa pandas plots polars redis river scikit-learn serve stream-learn vowpal-wabbit)
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help setup demo test test-all lint format bench peers java pictures docs wheel sdist check-release clean
+.PHONY: help setup demo test test-lowest test-all lint format bench peers java pictures docs wheel sdist check-release clean
 
 help:  ## Show this help.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +39,14 @@ demo: setup  ## Run the main job: three learners, 1,000,000 rows, ten folds; ver
 
 test: setup  ## Run unit tests and the examples of docstrings: two minutes, without processes, JVM, browser or network.
 	$(PYTEST) tests/unit src
+
+test-lowest: setup  ## Run `make test` with the lowest declared versions of all dependencies, in an environment of its own.
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1' 'uv>=0.5'
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct \
+	  --only-binary :all: --no-binary wget $(LOWEST_EXTRAS) --group test --requirements pyproject.toml
+	PIP_QUIET=1 VIRTUAL_ENV=$(abspath .venv-lowest) $(BIN)/maturin develop --release --quiet
+	.venv-lowest/bin/python -m pytest --quiet --numprocesses $(JOBS) -W default::DeprecationWarning tests/unit src
 
 test-all: setup  ## Run all tests, as CI does: kernels, unit, oracle, system, examples of docstrings and documentation.
 	cargo test --quiet --package streamgauge-kernels
@@ -93,5 +102,5 @@ check-release: wheel sdist  ## Check the wheel and the sdist of dist/ in empty e
 	$(BIN)/python -m release.check dist
 
 clean:  ## Remove everything that was built.
-	rm -rf $(VENV) target dist demo site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-lowest target dist demo site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src -name '*.so' -delete

@@ -71,14 +71,15 @@ def test_runs_killed_at_random_moments_end_with_the_same_bytes(
     assert finished(tmp_path / "run", tmp_path / "out") == whole
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_run_that_is_terminated_writes_a_last_checkpoint_and_ends_as_asked(
-    tmp_path: Path, whole: tuple[bytes, dict[str, object]]
+    tmp_path: Path, whole: tuple[bytes, dict[str, object]], number: signal.Signals
 ) -> None:
     process = started(tmp_path / "run")
     wait_for(tmp_path / "run", 30_000)
-    process.terminate()
+    process.send_signal(number)
     _, errors = process.communicate(timeout=120)
-    assert process.returncode == -signal.SIGTERM, errors
+    assert process.returncode == -number, errors
     assert "Traceback" not in errors
     assert finished(tmp_path / "run", tmp_path / "out") == whole
 

@@ -1,6 +1,7 @@
 """Clean stops: the first Ctrl-C ends a run after the current batch, the second one at once."""
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +19,8 @@ def catch_stop_signals(*, terminate: bool = False) -> Iterator[Callable[[], bool
     Parameters
     ----------
     terminate
-        Whether to catch SIGTERM, too; the signal is raised again when the block has ended.
+        Whether to catch SIGTERM and SIGHUP, too; the signal is raised again when the block has ended. A SIGHUP that is
+        ignored, as under nohup, stays ignored.
 
     Examples
     --------
@@ -36,18 +38,20 @@ def catch_stop_signals(*, terminate: bool = False) -> Iterator[Callable[[], bool
             raise KeyboardInterrupt
         asked.set()
 
-    terminated = threading.Event()
+    received: list[int] = []
 
-    def stop(_signal: int, _frame: FrameType | None) -> None:
+    def stop(number: int, _frame: FrameType | None) -> None:
         asked.set()
-        terminated.set()
+        received.append(number)
 
-    handlers = {signal.SIGINT: interrupt, **({signal.SIGTERM: stop} if terminate else {})}
+    numbers = [signal.SIGTERM] if sys.platform == "win32" else [signal.SIGTERM, signal.SIGHUP]
+    caught = [number for number in numbers if terminate and signal.getsignal(number) != signal.SIG_IGN]
+    handlers = {signal.SIGINT: interrupt, **dict.fromkeys(caught, stop)}
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield asked.is_set
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        if terminated.is_set():
-            signal.raise_signal(signal.SIGTERM)
+        if received:
+            signal.raise_signal(received[0])

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,19 +19,18 @@ __all__ = ["command"]
 )
 @click.option("--port", type=int, default=8765, show_default=True, help="Port to listen on; 0 picks a free one.")
 @click.option("--token-file", type=click.Path(path_type=Path), help="File whose first line is the token.")
+@click.option("--log-file", type=click.Path(path_type=Path), help="File for the log, rotated at 10 MB.")
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    default="warning",
+    show_default=True,
+    help="Least level of what is logged.",
+)
 @click.option("--read-only", is_flag=True, help="Do not allow pages to start or stop runs.")
 @click.option("--parent", type=int, hidden=True, help="Exit when the process with this id has ended.")
 @add_output_options
-def command(
-    folder: Path,
-    *,
-    host: str,
-    port: int,
-    token_file: Path | None,
-    read_only: bool,
-    parent: int | None,
-    as_json: bool,
-) -> None:
+def command(folder: Path, *, token_file: Path | None, read_only: bool, as_json: bool, **options: Any) -> None:  # noqa: ANN401
     """Show the runs in FOLDER on a web page: running ones live, and finished ones.
 
     By default only this machine can connect. Any other --host needs a token, from --token-file or from
@@ -45,7 +45,7 @@ def command(
     """
     from streamgauge.serve import Settings, serve  # noqa: PLC0415
 
-    settings = Settings(host=host, port=port, token=_read_token(token_file), can_start=not read_only, parent=parent)
+    settings = Settings(token=_read_token(token_file), can_start=not read_only, **options)
     serve(folder, settings, lambda address: _print_address(address, as_json=as_json))
 
 

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
@@ -20,7 +20,7 @@ from starlette.websockets import WebSocket
 from streamgauge._engine.journal.format import to_json
 from streamgauge.errors import StreamgaugeError
 from streamgauge.serve.charts import Panel, encode_curves, write_csv
-from streamgauge.serve.guard import Guard
+from streamgauge.serve.guard import HEALTH, Guard
 from streamgauge.serve.launched_runs import LaunchedRuns, list_choices
 from streamgauge.serve.live import watch
 from streamgauge.serve.metrics import TYPE, format_metrics
@@ -75,6 +75,10 @@ class _Site:
 
     def send_metrics(self, _: Request) -> Response:
         return Response(format_metrics(self.run_folders, self.n_pages), media_type=TYPE)
+
+    def send_health(self, _: Request) -> Response:
+        readable = self.run_folders.is_readable()
+        return _answer({"status": "ok" if readable else "the results folder cannot be read"}, 200 if readable else 503)
 
     async def stop(self, request: Request) -> Response:
         wanted = await _read_body(request)
@@ -134,6 +138,7 @@ def create_app(
         Route("/api/table.csv", site.send_table),
         Route("/api/choices", site.send_choices),
         Route("/metrics", site.send_metrics),
+        Route(HEALTH, site.send_health),
         WebSocketRoute("/api/live", site.send_live),
     ]
     if can_start:
@@ -223,10 +228,13 @@ def _parse_panel(text: str) -> Panel:
 async def _read_body(request: Request) -> dict[str, Any]:
     """Read a JSON object of limited size."""
     body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > MAX_BYTES:
-            raise HTTPException(413, "the request is too long")
+    try:
+        async for piece in request.stream():
+            body += piece
+            if len(body) > MAX_BYTES:
+                raise HTTPException(413, "the request is too long")
+    except ClientDisconnect:
+        raise HTTPException(400, "the request is not complete") from None
     try:
         wanted = json.loads(body)
     except (ValueError, RecursionError):

@@ -9,9 +9,14 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["Guard", "is_loopback", "is_same_origin"]
+from streamgauge.serve.service_log import LOGGER
+
+__all__ = ["HEALTH", "Guard", "is_loopback", "is_same_origin"]
 
 COOKIE = "streamgauge"
+HEALTH = "/health"
+"""Path that answers whether the server works, without a token and under any host name."""
+
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
@@ -45,7 +50,8 @@ class Guard:
 
     Without a token, requests must name this machine in the Host header, which stops DNS rebinding. With a token,
     requests must present it: once in the address (``/?token=...``), then as a cookie, or as ``Authorization: Bearer
-    ...``. WebSockets and all methods but GET and HEAD must also come from this page (same origin).
+    ...``. WebSockets and all methods but GET and HEAD must also come from this page (same origin). ``GET /health`` is
+    answered to everybody.
 
     Parameters
     ----------
@@ -67,18 +73,22 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        send_logged = _log_status(scope, _add_headers(send))
         response: Response | None
-        if self._token is not None and _find_token(scope) is not None and scope["type"] == "http":
+        if scope["path"] == HEALTH and scope.get("method") == "GET":
+            response = None
+        elif self._token is not None and _find_token(scope) is not None and scope["type"] == "http":
             response = self._log_in(scope)
         else:
             refusal = self._find_refusal(scope, headers)
             response = None if refusal is None else PlainTextResponse(refusal[1], status_code=refusal[0])
         if response is None:
-            await self._app(scope, receive, _add_headers(send))
+            await self._app(scope, receive, send_logged)
         elif scope["type"] == "websocket":
+            _log(scope, 403)
             await send({"type": "websocket.close", "code": 1008})
         else:
-            await response(scope, receive, _add_headers(send))
+            await response(scope, receive, send_logged)
 
     def _log_in(self, scope: Scope) -> Response:
         """Exchange the token in an address for a cookie, so that it appears in no history and no log."""
@@ -158,3 +168,24 @@ def _add_headers(send: Send) -> Send:
         await send(message)
 
     return send_with_headers
+
+
+def _log_status(scope: Scope, send: Send) -> Send:
+    async def send_and_log(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            _log(scope, message["status"])
+        await send(message)
+
+    return send_and_log
+
+
+def _log(scope: Scope, status: int) -> None:
+    """Log a request without its query, which may contain the token."""
+    client = scope["client"][0] if scope.get("client") else "unknown"
+    line = ("%s %s %.200r: %d", client, scope.get("method", "WEBSOCKET"), scope["path"], status)
+    if status >= 500:
+        LOGGER.error(*line)
+    elif status in {400, 401, 403}:
+        LOGGER.warning(*line)
+    else:
+        LOGGER.info(*line)

@@ -55,6 +55,10 @@ class RunFolders:
         self._runs: list[Run] = []
         self._searched, self._lock = 0.0, Lock()
 
+    def is_readable(self) -> bool:
+        """Return whether the folder can still be read."""
+        return os.access(self.folder, os.R_OK | os.X_OK)
+
     def list_runs(self) -> list[Run]:
         """Return the runs; the folder is searched at most once a second."""
         with self._lock:

@@ -3,7 +3,9 @@
 import asyncio
 import os
 import secrets
+import signal
 import socket
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +13,17 @@ from typing import Protocol
 
 from streamgauge.errors import StreamgaugeError, require_between
 from streamgauge.serve.run_folders import RunFolders
+from streamgauge.serve.service_log import LEVELS, LOGGER, open_log
+from streamgauge.streams.live.connections import ConnectionTable, count_affordable
 
 __all__ = ["Settings", "serve"]
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+MAX_WAITING = 1_024
+"""Largest number of connections that wait to be accepted."""
+
+SHUTDOWN_SECONDS = 5
+"""Most seconds for which a server that ends finishes requests."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,10 @@ class Settings:
         Whether a page may start and stop runs.
     parent
         Id of the process with which the server ends; None for none.
+    log_file
+        File to which the log is appended, rotated at 10 MB; None for standard error.
+    log_level
+        Least level of what is logged: debug, info (requests and starts), warning (refusals) or error.
 
     Examples
     --------
@@ -46,8 +59,13 @@ class Settings:
     token: str | None = None
     can_start: bool = True
     parent: int | None = None
+    log_file: Path | None = None
+    log_level: str = "warning"
 
     def __post_init__(self) -> None:
+        if self.log_level not in LEVELS:
+            msg = f"log_level {self.log_level!r}: it must be one of {', '.join(LEVELS)}"
+            raise StreamgaugeError(msg)
         require_between("port", self.port, 0, 65_535, open_low=False)
         if self.token is not None and len(self.token) < 16:
             msg = "the token is too short: it needs at least 16 characters"
@@ -69,7 +87,7 @@ class Settings:
 
 
 def serve(folder: Path | str, settings: Settings = Settings(), on_ready: Callable[[str], object] = print) -> None:
-    """Serve the page of the runs in a folder until Ctrl-C.
+    """Serve the page of the runs in a folder until Ctrl-C, SIGTERM or SIGHUP.
 
     Parameters
     ----------
@@ -86,16 +104,28 @@ def serve(folder: Path | str, settings: Settings = Settings(), on_ready: Callabl
         import websockets  # noqa: F401, PLC0415
 
         from streamgauge.serve.app import create_app  # noqa: PLC0415
+        from streamgauge.serve.connections import MAX_CONNECTIONS, make_protocol  # noqa: PLC0415
     except ImportError as error:
         msg = f"the dashboard needs {error.name}: pip install 'streamgauge[serve]'"
         raise StreamgaugeError(msg) from None
     app = create_app(run_folders, token=settings.token, can_start=settings.can_start)
+    table = ConnectionTable(max_connections=count_affordable(MAX_CONNECTIONS))
     config = uvicorn.Config(
-        app, log_level="warning", ws="websockets-sansio", ws_max_size=65_536, server_header=False, lifespan="off"
+        app,
+        http=make_protocol(table),
+        ws="websockets-sansio",
+        ws_max_size=65_536,
+        log_config=None,
+        access_log=False,  # it would write the token of an address into the log
+        server_header=False,
+        lifespan="off",
+        backlog=table.max_connections // 4,  # accepted before any that gives way is closed
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
-    with _listen(settings) as listener:
+    with open_log(settings.log_file, settings.log_level), _listen(settings) as listener:
         server = uvicorn.Server(config)
-        asyncio.run(_run(server, listener, settings, on_ready))
+        asyncio.run(_run(server, listener, table, settings, on_ready))
+        LOGGER.info("stopped")
 
 
 class _Server(Protocol):
@@ -107,16 +137,39 @@ class _Server(Protocol):
     async def serve(self, sockets: list[socket.socket]) -> None: ...
 
 
-async def _run(server: _Server, listener: socket.socket, settings: Settings, on_ready: Callable[[str], object]) -> None:
+async def _run(
+    server: _Server,
+    listener: socket.socket,
+    table: ConnectionTable,
+    settings: Settings,
+    on_ready: Callable[[str], object],
+) -> None:
     serving = asyncio.ensure_future(server.serve(sockets=[listener]))
     while not server.started and not serving.done():
         await asyncio.sleep(0.01)
+    if serving.done():
+        return await serving
+    listener.listen(MAX_WAITING)
+    if sys.platform != "win32":
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _stop, server)
+    LOGGER.info("serving %s", settings.build_address(listener.getsockname()[1]).partition("?")[0])
     on_ready(settings.build_address(listener.getsockname()[1]))
+    n_closed = 0
     while not serving.done():
         await asyncio.wait((serving,), timeout=1.0)
+        table.close_overdue()
+        if table.n_closed > n_closed:
+            LOGGER.warning("%d connections of slow clients closed", table.n_closed - n_closed)
+            n_closed = table.n_closed
         if settings.parent is not None and os.getppid() != settings.parent:
-            server.should_exit = True
-    await serving
+            _stop(server)
+        if server.should_exit:
+            table.close_waiting()
+    return await serving
+
+
+def _stop(server: _Server) -> None:
+    server.should_exit = True
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -399,6 +399,16 @@ def test_names_of_this_machine_are_accepted(page: TestClient, host: str) -> None
     assert page.get("/api/runs", headers={"host": host}).status_code == 200
 
 
+def test_health_is_answered_to_everybody_and_shows_a_folder_that_is_gone(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder / "saved", tmp_path / "results" / "saved")
+    app = create_app(RunFolders(tmp_path / "results"), token="t0ken-that-is-long-enough")
+    with TestClient(app, base_url="http://10.0.0.7:8765") as probe:
+        assert probe.get("/health").json() == {"status": "ok"}
+        assert probe.get("/health/").status_code == probe.post("/health").status_code == 401
+        shutil.rmtree(tmp_path / "results")
+        assert probe.get("/health").status_code == 503
+
+
 @pytest.mark.parametrize(
     "origin",
     [

@@ -62,6 +62,13 @@ class LineBuffer:
         self._bytes = rest
         return [line.removesuffix(b"\r") for line in lines if line.strip()]
 
+    def cut_off(self) -> list[bytes]:
+        """Remove and return the unterminated last line, if there is one; complete lines stay."""
+        complete, end, rest = self._bytes.rpartition(b"\n")
+        self._bytes = complete + end
+        skipping, self._skipping = self._skipping and not end, self._skipping and bool(end)
+        return [rest] if rest.strip() and not skipping else []
+
     def finish(self) -> list[bytes]:
         """Remove and return the unterminated last line, if there is one."""
         rest, self._bytes = self._bytes, b""

@@ -17,10 +17,13 @@ from streamgauge.streams.live.stream import LiveStream
 if TYPE_CHECKING:
     from streamgauge.streams.live.http_server import PushServer
 
-__all__ = ["HttpPush", "Inbox"]
+__all__ = ["HttpPush", "Inbox", "count_bytes"]
 
 MAX_QUEUED_BYTES = 1 << 26
 """The most bytes of events that may be queued; further requests are answered with 503."""
+
+LINE_BYTES = 128
+"""Memory of a queued line beside its text."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,7 +31,9 @@ class HttpPush(LiveStream):
     """Rows that clients push: ``curl --data-binary @rows.jsonl http://localhost:9000/rows``.
 
     A request has one event per line and is accepted or refused as a whole: 202 means that its lines are queued, 503
-    that the queue is full and the client must retry. Events that are queued when the process ends are lost.
+    that the queue is full and the client must retry. Events that are queued when the process ends are lost. Requests of
+    web pages are refused. Slow clients cannot shut others out: connections, their time and the memory of requests have
+    limits, and the client that has kept the server waiting longest gives way.
 
     Parameters
     ----------
@@ -71,6 +76,11 @@ class HttpPush(LiveStream):
         return list(inboxes.values())
 
 
+def count_bytes(n_bytes: int, n_lines: int) -> int:
+    """Return the memory of queued lines with a total length."""
+    return n_bytes + LINE_BYTES * n_lines
+
+
 class Inbox:
     """Queue of the lines that were pushed to one path.
 
@@ -90,7 +100,7 @@ class Inbox:
 
     def add(self, lines: list[bytes]) -> bool:
         """Queue lines, all or none; return whether there was room."""
-        n_bytes = sum(map(len, lines))
+        n_bytes = count_bytes(sum(map(len, lines)), len(lines))
         now = time.time()
         with self._added:
             if self._lines and self._n_bytes + n_bytes > MAX_QUEUED_BYTES:
@@ -110,7 +120,7 @@ class Inbox:
             while self._lines and len(taken) < limit and n_bytes < MAX_POLL_BYTES:
                 taken.append(self._lines.popleft())
                 n_bytes += len(taken[-1][0])
-            self._n_bytes -= n_bytes
+            self._n_bytes -= count_bytes(n_bytes, len(taken))
         if not taken:
             return NO_EVENTS
         lines, times = [line for line, _ in taken], np.array([received for _, received in taken])

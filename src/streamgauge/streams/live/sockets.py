@@ -27,7 +27,8 @@ class Socket(LiveStream):
     """Rows from a TCP socket, one per line.
 
     A socket cannot be read again: after a restart, evaluation continues with the rows that arrive then. Rows are read
-    only as fast as they are evaluated, so a fast sender is slowed down instead of filling memory.
+    only as fast as they are evaluated, so a fast sender is slowed down instead of filling memory. Every row ends with a
+    line end: a line that is cut off because the connection closes is malformed, since it may be incomplete.
 
     Parameters
     ----------
@@ -92,6 +93,7 @@ class _Peers:
         self._address = parse_address(address)
         self._peers: dict[socket.socket, LineBuffer] = {}
         self._closed: list[LineBuffer] = []  # unread lines of closed connections
+        self._cut_off: list[bytes] = []  # lines in which connections closed
 
     def poll(self, limit: int, seconds: float) -> Events:
         """Return up to `limit` lines."""
@@ -106,6 +108,11 @@ class _Peers:
                 break
             if not self._read_available(0.0 if lines else max(0.0, deadline - time.monotonic())):
                 break
+        faults = find_too_long(lines)
+        n_cut_off = limit - len(lines)
+        cut_off, self._cut_off = self._cut_off[:n_cut_off], self._cut_off[n_cut_off:]
+        faults += [(len(lines) + i, "the connection closed within the line") for i in range(len(cut_off))]
+        lines += cut_off
         if not lines:
             return NO_EVENTS
         now = time.time()
@@ -114,7 +121,7 @@ class _Peers:
             values=lines,
             received=np.full(len(lines), now),
             locate=lambda _: name,
-            faults=find_too_long(lines),
+            faults=faults,
             watermark=now,
         )
 
@@ -137,7 +144,7 @@ class _Peers:
         return False
 
     def _read_available(self, seconds: float) -> bool:
-        """Read what has arrived; return whether there was anything. The last line of a peer may lack its line end."""
+        """Read what has arrived; return whether there was anything."""
         sockets = self._list_sockets()
         if not sockets:
             time.sleep(min(seconds, 0.1))
@@ -154,7 +161,7 @@ class _Peers:
                 self._peers[peer].add(chunk)
             else:
                 buffer = self._peers.pop(peer)
-                buffer.add(b"\n")
+                self._cut_off += buffer.cut_off()
                 self._closed.append(buffer)
                 peer.close()
         return bool(ready)

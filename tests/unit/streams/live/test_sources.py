@@ -1,5 +1,6 @@
 """Sockets, growing files and pushed requests: rows come as they are sent, and nothing grows without bound."""
 
+import gc
 import json
 import socket
 import struct
@@ -18,7 +19,7 @@ import streamgauge as sg
 from peers.brokers import find_free_port
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams import ArrayStream
-from streamgauge.streams.live import GrowingFile, HttpPush, Socket, growing, push, sockets
+from streamgauge.streams.live import GrowingFile, HttpPush, Socket, growing, http_server, push, sockets
 from streamgauge.streams.live import line_buffer as live_lines
 from streamgauge.streams.live.events import Events
 from streamgauge.streams.live.line_buffer import MAX_LINE_BYTES, LineBuffer
@@ -186,9 +187,9 @@ def pushed() -> Iterator[tuple[HttpPush, str]]:
     stream.close()
 
 
-def post(url: str, body: bytes) -> tuple[int, dict[str, Any]]:
+def post(url: str, body: bytes, **headers: str) -> tuple[int, dict[str, Any]]:
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, body), timeout=10) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=10) as answer:
             return answer.status, json.loads(answer.read())
     except urllib.error.HTTPError as error:
         with error:
@@ -259,11 +260,102 @@ def test_senders_that_leave_give_no_more_lines_than_are_asked_for() -> None:
     while len(listener._peers) < 3:
         listener.poll(1, 0.1)
     for i, peer in enumerate(peers):
-        peer.sendall(b"%d" % i)  # a line without its end
+        peer.sendall(b"%d\n" % i)
         peer.close()
     polls = [listener.poll(1, 0.5).values for _ in range(3)]
     assert sorted(polls) == [[b"0"], [b"1"], [b"2"]]
     listener.close()
+
+
+@pytest.mark.parametrize("reset", [False, True])
+def test_a_line_that_is_cut_off_by_a_disconnect_is_set_aside(tmp_path: Path, reset: bool) -> None:
+    address, letters = f"127.0.0.1:{find_free_port()}", tmp_path / "letters.jsonl"
+    stream = Socket(address, listen=True, schema=SCHEMA, format="csv", max_wait=0.05, dead_letters=letters)
+    assert len(next(stream.batches(1))) == 0
+    x, y = rows(3)
+    lines = as_csv(x, y)
+    with socket.create_connection(parse_address(address)) as peer:
+        peer.sendall(joined(lines[:2]) + lines[2][: lines[2].rindex(b",")] + b",1")  # it could be a class, or its start
+        time.sleep(0.1)
+        if reset:
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    batch = collected(stream, 2)
+    np.testing.assert_array_equal(batch.x, x[:2])
+    deadline = time.monotonic() + 5.0
+    while not stream.facts()["malformed"] and time.monotonic() < deadline:
+        assert len(next(stream.batches(10, 2))) == 0
+    assert stream.facts()["malformed"] == 1
+    stream.close()
+    assert "the connection closed within the line" in letters.read_text(encoding="utf-8")
+
+
+def test_the_rest_of_a_line_that_was_too_long_is_not_set_aside_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_lines, "MAX_LINE_BYTES", 10)
+    lines = LineBuffer()
+    lines.add(b"x" * 20)
+    assert lines.take(5) == [b"x" * 11]
+    lines.add(b"xx")
+    assert lines.cut_off() == []
+    lines.add(b"aa\nbb\ncc")
+    assert lines.cut_off() == [b"cc"]
+    assert lines.take(5) == [b"aa", b"bb"]
+
+
+def test_pages_and_requests_of_very_many_lines_are_refused(pushed: tuple[HttpPush, str]) -> None:
+    stream, url = pushed
+    assert post(f"{url}/rows", b"1\n", Origin="http://evil.example")[0] == 403
+    status, answer = post(f"{url}/rows", b"1\n" * 600_000)
+    assert (status, answer) == (413, {"error": "the request has too many lines: send fewer at once"})
+    assert stream.lag == 0
+
+
+def test_stalled_bodies_give_way_to_others_and_their_memory_is_bounded(
+    pushed: tuple[HttpPush, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, url = pushed
+    table = find_table(url)
+    monkeypatch.setattr(table, "max_bytes", 1_000_000)
+    head = b"POST /rows HTTP/1.1\r\nContent-Length: 400000\r\n\r\n"
+    peers = [socket.create_connection(parse_address(url.removeprefix("http://"))) for _ in range(10)]
+    for peer in peers:
+        peer.sendall(head + b"x" * 399_999)
+    assert post(f"{url}/rows", b"x" * 400_000)[0] == 202
+    assert table._n_bytes <= 1_000_000
+    for peer in peers:
+        peer.close()
+    wait_until(lambda: table._n_bytes == 0 and len(table) == 0)
+
+
+def test_silent_connections_give_way_to_others_and_end(
+    pushed: tuple[HttpPush, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, url = pushed
+    table = find_table(url)
+    monkeypatch.setattr(table, "max_connections", 8)
+    peers = [socket.create_connection(parse_address(url.removeprefix("http://"))) for _ in range(40)]
+    assert post(f"{url}/rows", b"x")[0] == 202
+    wait_until(lambda: table.n_closed >= 33)
+    assert len(table) <= 8
+    monkeypatch.setattr(http_server, "HEADER_SECONDS", 0.2)
+    late = socket.create_connection(parse_address(url.removeprefix("http://")))
+    late.settimeout(5.0)
+    assert late.recv(1) == b""
+    for peer in (*peers, late):
+        peer.close()
+
+
+def find_table(url: str) -> Any:
+    """Return the table of connections of the server at an address."""
+    port = int(url.rpartition(":")[2])
+    servers = (found for found in gc.get_objects() if isinstance(found, http_server._QuietServer))
+    return next(server.table for server in servers if server.server_address[1] == port)
+
+
+def wait_until(done: Any) -> None:
+    deadline = time.monotonic() + 10.0
+    while not done():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def test_a_side_without_room_does_not_let_the_other_be_asked_without_a_pause(
