@@ -17,8 +17,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
 from threading import Event, Thread
+from typing import Any
 
 N_CONNECTIONS = 1_000
 BODY_BYTES = 16_000_000
