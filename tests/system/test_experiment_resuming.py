@@ -78,6 +78,7 @@ def found_in(folder: Path) -> tuple[bytes, dict[str, object]]:
     """Return what a resumed run must share with one that was never stopped."""
     (found,) = folder.glob("runs/run=*/manifest.json")
     manifest = json.loads(found.read_text())
+    manifest.pop("checksum")  # of the facts below, too
     manifest["description"].pop("seconds")
     manifest["description"].pop("call")  # it says that the run was resumed
     return found.with_name("readings.parquet").read_bytes(), manifest

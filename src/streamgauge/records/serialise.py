@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 
-__all__ = ["loading", "pack", "pack_columns", "unpack", "unpack_columns"]
+__all__ = ["Columns", "loading", "pack", "pack_columns", "unpack", "unpack_columns"]
 
 Columns = Mapping[str, NDArray[Any] | None]
 

@@ -118,7 +118,7 @@ class Run:
     @_names_run
     def _summarise(self) -> dict[str, Any]:
         # The folder of a run of an experiment has no telling name, so the experiment writes title and name next to it.
-        facts: dict[str, Any] = self._cache.read(self.folder / files.RUN, files.read_json) or {}
+        facts: dict[str, Any] = self._cache.read(self.folder / files.RUN, _read_title) or {}
         experiment = facts.get("experiment") or find_experiment(self.folder, self._cache)
         return _check_summary({**self._find_main_facts(), "title": facts.get("title") or "", "experiment": experiment})
 
@@ -234,6 +234,11 @@ def merge_alarms(alarms: Iterable[dict[str, Any]], n_rows: int) -> list[dict[str
         else:
             marks[key] = dict(alarm)
     return list(marks.values())
+
+
+def _read_title(path: Path) -> dict[str, Any] | None:
+    """Read the file that names a run for people, who may have written it by hand."""
+    return files.read_json(path, by_hand=True)
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:

@@ -192,7 +192,7 @@ def test_damaged_readings_are_noticed(stopped: Path) -> None:
     log = stopped / "progress.log"
     data = log.read_bytes()
     log.write_bytes(data[:-3] + bytes([data[-3] ^ 1]) + data[-2:])
-    with pytest.warns(CheckpointWarning, match=r"the readings before it, in progress.log, are damaged"):
+    with pytest.warns(CheckpointWarning, match=r"the file progress.log beside it is damaged"):
         results = resumed(stopped)
     assert facts(results) == facts(whole_run())
     log.unlink()
@@ -200,11 +200,34 @@ def test_damaged_readings_are_noticed(stopped: Path) -> None:
         resumed(stopped)
 
 
+def test_a_damaged_recorder_log_is_noticed_before_the_first_row(tmp_path: Path) -> None:
+    def run(folder: str, **more: Any) -> bytes:
+        recorder = Predictions(tmp_path / folder / "predictions.csv")
+        options: dict[str, Any] = {
+            "checkpoint": tmp_path / folder,
+            "checkpoint_every": 100,
+            "every": 100,
+            "recorders": [recorder],
+        }
+        evaluate(SEA(n_rows=N), NaiveBayes(), **options, **more)
+        return (tmp_path / folder / "predictions.csv").read_bytes()
+
+    whole = run("whole")
+    log = tmp_path / "whole" / "recorder.log"
+    data = log.read_bytes()
+    log.write_bytes(data[:-3] + bytes([data[-3] ^ 1]) + data[-2:])
+    with pytest.warns(CheckpointWarning, match=r"recorder.log beside it is damaged; using the previous"):
+        assert run("whole", resume=True) == whole
+    log.write_bytes(b"!" + log.read_bytes()[1:])
+    with pytest.raises(StreamgaugeError, match=r"no checkpoint is usable.*recorder.log beside it is damaged"):
+        run("whole", resume=True)
+
+
 def test_another_version_is_reported(stopped: Path) -> None:
     for path in files_of(stopped):
         data = path.read_bytes()
         path.write_bytes(data.replace(f"checkpoint {FORMAT}\n".encode(), b"checkpoint 99\n", 1))
-    with pytest.raises(StreamgaugeError, match="it has format 99, and this version of streamgauge reads format 2"):
+    with pytest.raises(StreamgaugeError, match="it has format 99, and this version of streamgauge reads format 3"):
         resumed(stopped)
 
 

@@ -26,7 +26,9 @@ from streamgauge._engine.journal import Journal, JournalReader, Layout
 from streamgauge._engine.journal import format as files
 from streamgauge._engine.journal import writer as writing
 from streamgauge._format.downsample import Buckets
+from streamgauge.errors import DamageWarning
 from streamgauge.records import Alarm
+from streamgauge.records.checksums import seal_json
 
 LAYOUT = Layout(("tree",), ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False)
 
@@ -136,13 +138,52 @@ def test_a_record_that_a_crash_cut_off_is_not_read(tmp_path: Path) -> None:
     evaluate(SEA(n_rows=1_000), NaiveBayes(), every=100, journal=tmp_path)
     path = tmp_path / "journal" / files.READINGS
     whole = path.read_bytes()
-    for cut in range(1, 8 * JournalReader(tmp_path).layout.width):
+    for cut in range(1, 8 * (JournalReader(tmp_path).layout.width + 1)):
         path.write_bytes(whole[:-cut])
         assert len(JournalReader(tmp_path).records()[1]) == 9
     path.write_bytes(whole + b"\0" * 4096)
     assert len(JournalReader(tmp_path).records()[1]) == 10
-    path.write_bytes(b"")
+    path.unlink()
     assert len(JournalReader(tmp_path).records()[1]) == 0
+
+
+def test_every_flipped_bit_of_a_journal_is_named_or_changes_nothing(tmp_path: Path) -> None:
+    alarms = (Alarm(5, "tree", 0, "DDM"), Alarm(7, "tree", 0, "DDM"))
+    with Journal(tmp_path, LAYOUT, {"stream": "SEA()", "title": 'a "b" \\'}) as journal:
+        for row in range(10, 40, 10):
+            journal.write_progress(progress_at([row], alarms=alarms))
+
+    def read() -> tuple[object, ...]:
+        view = JournalReader(tmp_path)
+        return view.about, view.status(), view.events(), view.records()[0], view.records()[1].tobytes()
+
+    whole = read()
+    for name in (files.ABOUT, files.STATUS, files.EVENTS, files.READINGS):
+        path = tmp_path / "journal" / name
+        data = path.read_bytes()
+        for bit in range(0, 8 * len(data), 3):
+            damaged = bytearray(data)
+            damaged[bit // 8] ^= 1 << bit % 8
+            path.write_bytes(damaged)
+            try:
+                found: object = read()
+            except StreamgaugeError as error:
+                found = str(error)
+            assert found == whole or name in str(found)
+        path.write_bytes(data)
+    assert read() == whole
+
+
+def test_a_damaged_journal_does_not_end_the_run_that_continues_it(tmp_path: Path) -> None:
+    with Journal(tmp_path, LAYOUT) as journal:
+        journal.write_progress(progress_at([10]))
+    path = tmp_path / "journal" / files.READINGS
+    path.write_bytes(path.read_bytes()[:-1] + b"!")
+    with (
+        pytest.warns(DamageWarning, match=r"readings.f64 is damaged: reading 0"),
+        Journal(tmp_path, LAYOUT, from_row=10),
+    ):
+        assert len(JournalReader(tmp_path).records()[1]) == 0
 
 
 def test_an_event_that_a_crash_cut_off_is_not_read(tmp_path: Path) -> None:
@@ -166,7 +207,7 @@ def test_a_long_run_keeps_to_its_space_and_loses_no_extreme(tmp_path: Path, monk
     generation, records = view.records()
     mean, _, _ = view.layout.curve(records, "accuracy", "Landmark()")
     assert len(records) <= 400
-    assert max(sizes) <= 24 + 400 * 8 * LAYOUT.width
+    assert max(sizes) <= 32 + 400 * 8 * (LAYOUT.width + 1)
     assert generation > json.loads((tmp_path / "journal" / files.ABOUT).read_text())["started"] * 1000 - 1
     assert (mean.max(), mean.min()) == (50.0, -50.0)
     rows = view.layout.rows(records)
@@ -222,11 +263,22 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         evaluate(SEA(n_rows=100), NaiveBayes(), journal=tmp_path / "taken")
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 99}', '{"format": 1, "learners": 3}', "\x00"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        '{"format": 1}',
+        seal_json({}),
+        seal_json({"format": 99}),
+        seal_json({"format": 2, "learners": 3}),
+        "\x00",
+    ],
+)
 def test_a_folder_without_a_sound_journal_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "journal").mkdir()
     (tmp_path / "journal" / "about.json").write_text(text)
-    with pytest.raises(StreamgaugeError, match="holds no journal"):
+    with pytest.raises(StreamgaugeError, match=r"holds no journal|about.json is damaged"):
         JournalReader(tmp_path)
 
 

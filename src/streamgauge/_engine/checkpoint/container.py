@@ -1,12 +1,10 @@
-"""One checkpoint as bytes: a first line with the format, a header in JSON, the parts, a checksum and a mark.
+"""One checkpoint as bytes: a first line with the format, facts and parts with their checksum, and a mark.
 
 The checksum detects damage. The mark authenticates the file: it is an HMAC with a secret of this user on this machine.
 It is set if a part holds a pickle, which is loaded only with the right mark, or if the file is explicitly trusted.
 """
 
-import hashlib
 import hmac
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.errors import StreamgaugeError
+from streamgauge.records.serialise import pack, unpack
 
 __all__ = ["FORMAT", "Checkpoint", "decode", "encode", "load_secret"]
 
-FORMAT = 2
+FORMAT = 3
 _MAGIC = b"streamgauge checkpoint "
-_N_DIGEST = 32
-_NO_MARK = bytes(_N_DIGEST)
+_KIND = "checkpoint"
+_N_MARK = 32
+_NO_MARK = bytes(_N_MARK)
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,9 @@ def encode(checkpoint: Checkpoint, key: bytes | None = None) -> bytes:
     >>> decode(encode(checkpoint, b"secret"), b"secret").own
     True
     """
-    sizes = {name: len(part) for name, part in checkpoint.parts.items()}
-    head = {"n_rows": checkpoint.n_rows, "run": checkpoint.run, "facts": checkpoint.facts, "parts": sizes}
-    text = json.dumps(head).encode()
-    first = _MAGIC + f"{FORMAT}\n".encode() + len(text).to_bytes(8, "little")
-    body = b"".join([first, text, *checkpoint.parts.values()])
-    digest = hashlib.blake2b(body, digest_size=_N_DIGEST).digest()
-    return body + digest + (_NO_MARK if key is None else _mark(key, digest))
+    facts = {"n_rows": checkpoint.n_rows, "run": checkpoint.run, "facts": checkpoint.facts}
+    state = pack(_KIND, {**facts, "parts": list(checkpoint.parts)}, list(checkpoint.parts.values()))
+    return b"".join([_MAGIC, f"{FORMAT}\n".encode(), state, _NO_MARK if key is None else _mark(key, state)])
 
 
 def decode(data: bytes, key: bytes | None = None) -> Checkpoint:
@@ -90,23 +86,19 @@ def decode(data: bytes, key: bytes | None = None) -> Checkpoint:
         written = line[len(_MAGIC) :].decode(errors="replace")
         msg = f"it has format {written}, and this version of streamgauge reads format {FORMAT}"
         raise StreamgaugeError(msg)
-    body, digest, mark = data[: -2 * _N_DIGEST], data[-2 * _N_DIGEST : -_N_DIGEST], data[-_N_DIGEST:]
-    if hashlib.blake2b(body, digest_size=_N_DIGEST).digest() != digest:
+    state, mark = data[len(line) + 1 : -_N_MARK], data[-_N_MARK:]
+    own = key is not None and hmac.compare_digest(mark, _mark(key, state))
+    try:
+        head, parts = unpack(_KIND, state)
+        named = dict(zip(head["parts"], parts, strict=True))
+        return Checkpoint(head["n_rows"], head["run"], head["facts"], named, own)
+    except (LookupError, TypeError, ValueError):
         msg = "it is damaged"
-        raise StreamgaugeError(msg)
-    start = len(line) + 9
-    stop = start + int.from_bytes(body[start - 8 : start], "little")
-    head = json.loads(body[start:stop])
-    parts = {}
-    for name, size in head["parts"].items():
-        parts[name] = body[stop : stop + size]
-        stop += size
-    own = key is not None and hmac.compare_digest(mark, _mark(key, digest))
-    return Checkpoint(head["n_rows"], head["run"], head["facts"], parts, own)
+        raise StreamgaugeError(msg) from None
 
 
-def _mark(key: bytes, digest: bytes) -> bytes:
-    return hmac.digest(key, b"streamgauge checkpoint" + digest, "sha256")
+def _mark(key: bytes, state: bytes) -> bytes:
+    return hmac.digest(key, _MAGIC + state, "sha256")
 
 
 def load_secret(*, make: bool) -> bytes | None:

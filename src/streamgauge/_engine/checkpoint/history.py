@@ -6,13 +6,13 @@ from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
 
+from streamgauge._engine.checkpoint.record_file import check_records, read_records, to_record
 from streamgauge._engine.collector import Progress
-from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Alarm, EarlierVerdict, ModelVerdict, Verdict
-from streamgauge.records.serialise import pack_columns, unpack_columns
 
 __all__ = ["ProgressHistory"]
 
+KIND = "progress"
 COLUMNS = ("rows", "values", "costs", "labels", "times", "confusion_rows", "confusions")
 
 
@@ -51,29 +51,12 @@ class ProgressHistory:
 
     def read(self, n_bytes: int) -> Iterator[Progress]:
         """Yield the progress in the first `n_bytes`; raise if they are damaged or missing."""
-        if not n_bytes:
-            return
-        left = n_bytes
-        try:
-            with self._path.open("rb") as file:
-                while left:
-                    size = int.from_bytes(file.read(8), "little")
-                    left -= 8 + size
-                    if size == 0 or left < 0:
-                        raise _damaged(self._path)
-                    try:
-                        progress = _from_record(file.read(size))
-                    except StreamgaugeError:
-                        raise _damaged(self._path) from None
-                    yield progress
-        except OSError as error:
-            msg = f"cannot read {self._path}: {error.strerror or error}"
-            raise StreamgaugeError(msg) from None
+        for facts, columns in read_records(self._path, KIND, n_bytes):
+            yield _from_record(facts, columns)
 
     def check(self, n_bytes: int) -> None:
         """Raise if the first `n_bytes` are damaged or missing."""
-        for _ in self.read(n_bytes):
-            pass
+        check_records(self._path, KIND, n_bytes)
 
     def truncate(self, n_bytes: int) -> None:
         """Continue after the first `n_bytes`; what was written after them belongs to no checkpoint."""
@@ -84,23 +67,16 @@ class ProgressHistory:
         self.n_bytes = n_bytes
 
 
-def _damaged(path: Path) -> StreamgaugeError:
-    return StreamgaugeError(f"the readings before it, in {path.name}, are damaged")
-
-
 def _to_record(progress: Progress) -> bytes:
     facts = {
         "n_rows": progress.n_rows,
         "alarms": [astuple(alarm) for alarm in progress.alarms],
         "new_verdicts": [(isinstance(verdict, Verdict), asdict(verdict)) for verdict in progress.new_verdicts],
     }
-    columns = {name: getattr(progress, name) for name in COLUMNS}
-    state = pack_columns("progress", facts, columns)
-    return len(state).to_bytes(8, "little") + state
+    return to_record(KIND, facts, {name: getattr(progress, name) for name in COLUMNS})
 
 
-def _from_record(state: bytes) -> Progress:
-    facts, columns = unpack_columns("progress", state)
+def _from_record(facts: dict[str, Any], columns: dict[str, Any]) -> Progress:
     return Progress(
         facts["n_rows"],
         alarms=tuple(Alarm(*alarm) for alarm in facts["alarms"]),

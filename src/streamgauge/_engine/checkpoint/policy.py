@@ -134,7 +134,7 @@ class CheckpointPolicy:
         if paths and not self._resume:
             msg = f"{self._folder.path} holds checkpoints of an earlier run: resume it, or use another folder"
             raise StreamgaugeError(msg)
-        checkpoint = self._folder.find_newest(self._identity, lambda found: self._history.check(found.facts["history"]))
+        checkpoint = self._folder.find_newest(self._identity, self._check_logs)
         self._history.truncate(0 if checkpoint is None else checkpoint.facts["history"])
         if checkpoint is None:
             return None
@@ -152,6 +152,11 @@ class CheckpointPolicy:
             history=self._history.read(checkpoint.facts["history"]),
             trusted=checkpoint.own or self._trust,
         )
+
+    def _check_logs(self, checkpoint: Checkpoint) -> None:
+        """Raise if the files that a checkpoint needs are damaged or missing."""
+        self._history.check(checkpoint.facts["history"])
+        self._recorder_log.check(checkpoint.facts["recorded"])
 
     def is_due(self, n_rows: int, n_last: int | None = None) -> bool:
         """Return, once, whether a checkpoint is due after a number of rows, or at the last row."""

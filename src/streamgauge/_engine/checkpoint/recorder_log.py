@@ -11,12 +11,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from streamgauge._engine.checkpoint.record_file import check_records, read_records, to_record
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import CellBatch, Recorder, Stream
 from streamgauge.records import Batch, Schema, Step, Tallies, Trace
-from streamgauge.records.serialise import pack_columns, unpack_columns
 
 __all__ = ["RecorderContext", "RecorderLog"]
+
+KIND = "cell_batch"
 
 RecorderContext = tuple[Stream, Schema, Sequence[str], Sequence[str]]
 """What a recorder is opened with: stream, schema, the names of learners and of forgettings."""
@@ -42,21 +44,18 @@ class RecorderLog:
     ) -> Iterator[Callable[[CellBatch], None]]:
         """Continue after the first `n_bytes`; when the block ends without an error, replay the log to the recorders."""
         try:
-            if n_bytes and (not self._path.exists() or self._path.stat().st_size < n_bytes):
-                msg = f"{self._path} is missing or too short: the recorders need it"
-                raise StreamgaugeError(msg)
             with self._path.open("r+b" if n_bytes else "wb") as self._file:
                 self._file.truncate(n_bytes)
                 self._file.seek(n_bytes)
                 self._previous = {}
                 yield self.append
-                self._file.flush()
+                n_bytes = self._file.tell()
         except OSError as error:
             msg = f"cannot write {self._path}: {error.strerror or error}"
             raise StreamgaugeError(msg) from None
         with ExitStack() as stack:
             callbacks = [stack.enter_context(recorder.open(*context)) for recorder in recorders]
-            for cell_batch in self.read():
+            for cell_batch in self.read(n_bytes):
                 for callback in callbacks:
                     callback(cell_batch)
 
@@ -76,8 +75,7 @@ class RecorderLog:
             "same": same,
         }
         new = {name: column for name, column in columns.items() if name not in same}
-        record = pack_columns("cell_batch", facts, new)
-        self._file.write(len(record).to_bytes(8, "little") + record)
+        self._file.write(to_record(KIND, facts, new))
         self._previous = columns
 
     def flush(self) -> int:
@@ -88,14 +86,16 @@ class RecorderLog:
         os.fsync(self._file.fileno())
         return self._file.tell()
 
-    def read(self) -> Iterator[CellBatch]:
-        """Yield all logged batches."""
+    def read(self, n_bytes: int) -> Iterator[CellBatch]:
+        """Yield the batches in the first `n_bytes`."""
         previous: dict[str, Any] = {}
-        with self._path.open("rb") as file:
-            while size := file.read(8):
-                facts, columns = unpack_columns("cell_batch", file.read(int.from_bytes(size, "little")))
-                previous = {**{name: previous[name] for name in facts["same"]}, **columns}
-                yield _from_columns(facts, previous)
+        for facts, columns in read_records(self._path, KIND, n_bytes):
+            previous = {**{name: previous[name] for name in facts["same"]}, **columns}
+            yield _from_columns(facts, previous)
+
+    def check(self, n_bytes: int) -> None:
+        """Raise if the first `n_bytes` are damaged or missing."""
+        check_records(self._path, KIND, n_bytes)
 
 
 _RECORDS = {"batch": Batch, "step": Step, "trace": Trace, "unlabelled": Trace}

@@ -3,16 +3,22 @@
 ``about.json`` describes the run. ``readings.f64`` holds a record of equal length for every reading, after a header with
 the generation: a file that has grown too long is replaced by a thinned one of the next generation. ``events.jsonl``
 holds a line for every alarm, after such a header. ``status.json`` holds the state of the run and is replaced about once
-a second. ``stop``, created by anyone, asks the run to end. A record or line that was cut off by a crash is not read.
-``run.json`` beside the journal may name the run for people.
+a second. ``stop``, created by anyone, asks the run to end. ``run.json`` beside the journal may name the run for people.
+
+Headers, records, lines and files of JSON each end with their checksum. A record or line that was cut off by a crash is
+not read; one that is damaged is refused by name.
 """
 
 import json
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
+
+from streamgauge.errors import StreamgaugeError
+from streamgauge.records.checksums import seal_json, unseal_json
 
 __all__ = [
     "ABOUT",
@@ -23,12 +29,15 @@ __all__ = [
     "STATUS",
     "STOP",
     "make_header",
+    "pack_records",
     "read_json",
+    "read_lines",
     "read_records",
+    "to_line",
     "write_json",
 ]
 
-FORMAT = 1
+FORMAT = 2
 FOLDER, ABOUT, READINGS, EVENTS, STATUS, STOP = (
     "journal",
     "about.json",
@@ -38,8 +47,8 @@ FOLDER, ABOUT, READINGS, EVENTS, STATUS, STOP = (
     "stop",
 )
 RUN = "run.json"
-_MAGIC = b"SGJOURN1"
-_HEADER_BYTES = 24
+_MAGIC = b"SGJOURN2"
+_HEADER_BYTES = 32
 
 
 def write_json(path: Path, facts: object) -> None:
@@ -54,22 +63,83 @@ def write_json(path: Path, facts: object) -> None:
     {'share': None}
     """
     temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_text(json.dumps(to_json(facts)), encoding="utf-8")
+    temporary.write_text(seal_json(to_json(facts)), encoding="utf-8")
     temporary.replace(path)
 
 
-def read_json(path: Path) -> dict[str, Any] | None:
-    """Read such a file; None if it is missing or invalid.
+def read_json(path: Path, *, by_hand: bool = False) -> dict[str, Any] | None:
+    """Read such a file; None if it is missing. With `by_hand` it may also be one without a checksum.
 
     Examples
     --------
     >>> read_json(Path("no such file"))
     """
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        data = path.read_bytes()
+    except FileNotFoundError:
         return None
-    return facts if isinstance(facts, dict) else None
+    except OSError as error:
+        msg = f"cannot read {path}: {error.strerror or error}"
+        raise StreamgaugeError(msg) from None
+    try:
+        return unseal_json(data)
+    except (ValueError, RecursionError) as error:
+        facts = _parse_plain(data) if by_hand else None
+        if facts is None:
+            raise make_damage(path, error) from None
+        return facts
+
+
+def _parse_plain(data: bytes) -> dict[str, Any] | None:
+    """Return facts without a checksum; None if these are none."""
+    try:
+        facts = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return facts if isinstance(facts, dict) and "checksum" not in facts else None
+
+
+def make_damage(path: Path, reason: object) -> StreamgaugeError:
+    """Return the error for a file of a journal that is damaged.
+
+    Examples
+    --------
+    >>> str(make_damage(Path("status.json"), "it does not match its checksum"))
+    'status.json is damaged: it does not match its checksum'
+    """
+    return StreamgaugeError(f"{path} is damaged: {reason}")
+
+
+def to_line(facts: object) -> str:
+    r"""Return facts as a line with its checksum.
+
+    Examples
+    --------
+    >>> to_line({"row": 7})
+    '{"row": 7, "checksum": "2edde75c"}\n'
+    """
+    return seal_json(to_json(facts)) + "\n"
+
+
+def read_lines(path: Path, skip: int = 0) -> list[dict[str, Any]]:
+    """Read the lines of `to_line`, but for `skip` lines after the first one; one that was cut off is left out.
+
+    Examples
+    --------
+    >>> read_lines(Path("no such file"))
+    []
+    """
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return []
+    *lines, last = data.split(b"\n")
+    if last.endswith(b"}") or last[:-1].endswith(b'"}'):  # it lacks its line end, or has another one
+        lines.append(last if last.endswith(b"}") else last[:-1])
+    try:
+        return [unseal_json(line) for line in (*lines[:1], *lines[1 + skip :])]
+    except (ValueError, RecursionError) as error:
+        raise make_damage(path, error) from None
 
 
 def to_json(facts: object) -> Any:  # noqa: ANN401  (what JSON takes)
@@ -97,13 +167,37 @@ def make_header(generation: int, width: int) -> bytes:
     Examples
     --------
     >>> len(make_header(0, 5))
-    24
+    32
     """
-    return _MAGIC + np.array([generation, width], dtype="<u8").tobytes()
+    header = _MAGIC + np.array([generation, width], dtype="<u8").tobytes()
+    return header + crc32(header).to_bytes(8, "little")
+
+
+def pack_records(records: NDArray[np.float64]) -> bytes:
+    """Return records as bytes, each with its checksum as its last number.
+
+    Examples
+    --------
+    >>> len(pack_records(np.ones((2, 3))))
+    64
+    """
+    packed = np.empty((len(records), records.shape[1] + 1), dtype="<f8")
+    packed[:, :-1] = records
+    packed[:, -1] = _compute_checksums(packed)
+    return packed.tobytes()
+
+
+def _compute_checksums(packed: NDArray[np.float64]) -> list[int]:
+    """Return the checksum of each record, its last number aside."""
+    data, size = memoryview(packed.tobytes()), 8 * packed.shape[1]
+    return [crc32(data[start : start + size - 8]) for start in range(0, len(data), size)]
 
 
 def read_records(path: Path, width: int, skip: int = 0) -> tuple[int, NDArray[np.float64]]:
-    """Read the records after the first `skip`: the generation, and those whose rows ascend, float64 [n, width].
+    """Read the records after the first `skip`: the generation and the records, float64 [n, width].
+
+    The end of a file may be missing, or be zeros after a loss of power. Anything else that does not match its checksum
+    is an error.
 
     Examples
     --------
@@ -114,17 +208,20 @@ def read_records(path: Path, width: int, skip: int = 0) -> tuple[int, NDArray[np
     try:
         with path.open("rb") as file:
             start = file.read(_HEADER_BYTES)
-            if len(start) < _HEADER_BYTES or not start.startswith(_MAGIC):
-                return -1, nothing
-            generation, written_width = np.frombuffer(start[len(_MAGIC) :], dtype="<u8").tolist()
+            if start != make_header(*np.frombuffer(start[8:24].ljust(16, b"\0"), dtype="<u8").tolist()):
+                raise make_damage(path, "its header does not match its checksum")
+            generation, written_width = np.frombuffer(start[8:24], dtype="<u8").tolist()
             if written_width != width:
-                return -1, nothing
-            file.seek(_HEADER_BYTES + 8 * width * skip)
+                raise make_damage(path, f"its records have {written_width} numbers where the run has {width}")
+            file.seek(_HEADER_BYTES + 8 * (width + 1) * skip)
             data = file.read()
     except OSError:
         return -1, nothing
-    n = len(data) // (8 * width)
-    records = np.frombuffer(data, dtype="<f8", count=n * width).reshape(n, width).astype(np.float64)
-    # A machine that lost power may leave zeros in place of a record.
-    valid = (records[:, 0] > 0) & np.concatenate((np.ones(min(n, 1), dtype=bool), np.diff(records[:, 0]) > 0))
-    return generation, records[: n if valid.all() else int(np.argmin(valid))]
+    n = len(data) // (8 * (width + 1))
+    packed = np.frombuffer(data, dtype="<f8", count=n * (width + 1)).reshape(n, width + 1)
+    wrong = np.flatnonzero(packed[:, -1] != _compute_checksums(packed))
+    if len(wrong):
+        n = int(wrong[0])
+        if packed[n:].any():
+            raise make_damage(path, f"reading {skip + n} does not match its checksum")
+    return generation, packed[:n, :-1].astype(np.float64)

@@ -1,6 +1,5 @@
 """Reads the journal of a run, while it is written or later."""
 
-import json
 import os
 import platform
 import time
@@ -19,6 +18,7 @@ from streamgauge._engine.journal.format import (
     STATUS,
     STOP,
     read_json,
+    read_lines,
     read_records,
 )
 from streamgauge._engine.journal.layout import Layout
@@ -43,7 +43,7 @@ class JournalReader:
     >>> JournalReader("no such folder")
     Traceback (most recent call last):
     ...
-    streamgauge.errors.StreamgaugeError: no such folder holds no journal of a run
+    streamgauge.errors.StreamgaugeError: no such folder holds no journal of a run, or one of another version
     """
 
     def __init__(self, folder: Path | str) -> None:
@@ -55,7 +55,7 @@ class JournalReader:
             self.about: dict[str, Any] = about
             self.layout = Layout.from_facts(about)
         except (KeyError, TypeError, ValueError):
-            msg = f"{folder} holds no journal of a run"
+            msg = f"{folder} holds no journal of a run, or one of another version"
             raise StreamgaugeError(msg) from None
 
     def status(self) -> dict[str, Any]:
@@ -89,12 +89,8 @@ class JournalReader:
 
     def events(self, skip: int = 0) -> tuple[int, list[dict[str, Any]]]:
         """Read the alarms after the first `skip`, and the generation; ``n`` is the number that each represents."""
-        try:
-            text = (self.folder / EVENTS).read_text(encoding="utf-8")
-            first, *lines = text[: text.rfind("\n") + 1].splitlines()
-            return int(json.loads(first)["generation"]), [json.loads(line) for line in lines[skip:]]
-        except (OSError, ValueError, KeyError, TypeError):
-            return -1, []
+        header, *events = read_lines(self.folder / EVENTS, skip) or [{"generation": -1}]
+        return int(header["generation"]), events
 
     def ask_to_stop(self) -> None:
         """Ask the run to end after the current batch."""

@@ -1,9 +1,9 @@
 """Writes the journal of a run: some microseconds a batch, in bounded space."""
 
-import json
 import os
 import platform
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -23,13 +23,15 @@ from streamgauge._engine.journal.format import (
     STATUS,
     STOP,
     make_header,
+    pack_records,
     read_json,
+    read_lines,
     read_records,
-    to_json,
+    to_line,
     write_json,
 )
 from streamgauge._engine.journal.layout import Layout
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import DamageWarning, StreamgaugeError
 from streamgauge.records import Alarm, Failure, ModelVerdict, Verdict
 from streamgauge.records.locks import lock_folder
 from streamgauge.significance.verdict_terms import describe_verdicts
@@ -121,7 +123,13 @@ class Journal:
             self._release = stack.pop_all().close
 
     def _open(self, about: Mapping[str, object], from_row: int) -> None:
-        records, events = self._read_earlier(from_row) if from_row else (np.empty((0, self.layout.width)), [])
+        records = np.empty((0, self.layout.width))
+        events: list[dict[str, Any]] = []
+        if from_row:
+            try:
+                records, events = self._read_earlier(from_row)
+            except StreamgaugeError as error:
+                warnings.warn(f"{error}; the journal starts again at row {from_row}", DamageWarning, stacklevel=2)
         self.folder.mkdir(parents=True, exist_ok=True)
         for name in (STOP, STATUS):
             (self.folder / name).unlink(missing_ok=True)
@@ -139,8 +147,7 @@ class Journal:
         if about is None or any(about.get(name) != fact for name, fact in self.layout.facts.items()):
             return np.empty((0, self.layout.width)), []
         _, records = read_records(self.folder / READINGS, self.layout.width)
-        lines = (self.folder / EVENTS).read_text(encoding="utf-8").splitlines()[1:]
-        events = [event for event in map(json.loads, lines) if event["row"] < from_row]
+        events = [event for event in read_lines(self.folder / EVENTS)[1:] if event["row"] < from_row]
         return records[records[:, 0] <= from_row], events
 
     @property
@@ -162,6 +169,8 @@ class Journal:
             self._note(progress)
         except OSError as error:
             self.error = f"the journal in {self.folder} ends here: {error.strerror or error}"
+        except StreamgaugeError as error:
+            self.error = f"the journal in {self.folder} ends here: {error}"
 
     def _note(self, progress: _Progress) -> None:
         now = time.time()
@@ -192,10 +201,10 @@ class Journal:
             self._rewrite(self.layout.thin(np.concatenate((before, records)), self._limit // 2))
         else:
             with (self.folder / READINGS).open("ab") as file:
-                file.write(records.astype("<f8").tobytes())
+                file.write(pack_records(records))
 
     def _rewrite(self, records: NDArray[np.float64]) -> None:
-        data = make_header(self._generation, self.layout.width) + records.astype("<f8").tobytes()
+        data = make_header(self._generation, self.layout.width) + pack_records(records)
         self._replace(READINGS, lambda path: path.write_bytes(data))
         self._n_records = len(records)
 
@@ -206,11 +215,11 @@ class Journal:
             self._rewrite_events(_merge(self._events))
         else:
             with (self.folder / EVENTS).open("a", encoding="utf-8") as file:
-                file.writelines(json.dumps(to_json(event)) + "\n" for event in events)
+                file.writelines(map(to_line, events))
 
     def _rewrite_events(self, events: list[dict[str, Any]]) -> None:
         lines = [{"generation": self._events_generation}, *events]
-        text = "".join(json.dumps(to_json(line)) + "\n" for line in lines)
+        text = "".join(map(to_line, lines))
         self._replace(EVENTS, lambda path: path.write_text(text, encoding="utf-8"))
         self._events = events
 
