@@ -162,9 +162,12 @@ def shoot_dashboard(browser: "Browser") -> Shot:
             pass
         time.sleep(1)  # so that the journal writes the status of the next batch, too
         next(progress)
-        with _serve(folder) as address, _open(browser, f"{address}#run=rbf-with-drift", 1440, 1450) as page:
+        with (
+            _serve(folder) as address,
+            _open(browser, f"{address}#run=rbf-with-drift&measure=accuracy", 1440, 1450) as page,
+        ):
             page.wait_for_timeout(1500)
-            shot = _shoot(page, 1450, whole=True)
+            shot = _shoot(page, 1700, whole=True)
         is_stopped.set()
         list(progress)
     return shot

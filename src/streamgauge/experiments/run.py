@@ -11,6 +11,7 @@ from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.experiments.display import show_progress
 from streamgauge.experiments.experiment import Experiment, Job
 from streamgauge.experiments.jobs import Event, Settings
+from streamgauge.experiments.plan import note_plan
 from streamgauge.experiments.toml_reader import read, read_out_folder
 from streamgauge.experiments.workers import run_here, run_in_processes
 from streamgauge.store import Condition, Store, is_store
@@ -129,13 +130,15 @@ def run(
     experiment.check_classes()
     n_learners = len(experiment.learners)
     store = Store(folder, new=True)
+    all_jobs = list(experiment.list_jobs())
+    note_plan(folder, experiment.name, len(all_jobs))
     ignore_results_before = time.time() if again else None
     cores = count_cores()
     outcome = ExperimentOutcome(folder, n_evaluations=experiment.n_evaluations)
     with show_progress(experiment, shown=progress) as show, catch_stop_signals() as stopping:
         listeners: tuple[Callable[[Event], object], ...] = (show,) if on_event is None else (show, on_event)
         jobs = []
-        for index, job in enumerate(_add_fingerprints(experiment.list_jobs())):
+        for index, job in enumerate(_add_fingerprints(all_jobs)):
             if _is_missing(job, store, ignore_results_before):
                 jobs.append((index, job))
                 continue

@@ -21,7 +21,7 @@ from streamgauge.significance.ranking import check_value
 from streamgauge.significance.requests import compare_possible
 from streamgauge.streams.output_files import replace_atomically
 
-__all__ = ["FORMATS", "report", "run_recommended_tests", "write_report"]
+__all__ = ["FORMATS", "build_ranking_tables", "rank_runs", "report", "run_recommended_tests", "write_report"]
 
 Format = Literal["html", "md", "latex"]
 
@@ -124,8 +124,8 @@ def report(
     tests = [run_recommended_tests(run, measure, alpha) if comparisons is None else comparisons for run in runs]
     if format == "html" and len(runs) == 1:
         return page_html(runs[0], tests[0])
-    ranking, reason = _rank(runs, measure, alpha, post_hoc, value) if len(runs) > 1 else (None, "")
-    tables = [] if ranking is None else _build_tables(runs, ranking, value)
+    ranking, reason = rank_runs(runs, measure, alpha, post_hoc, value) if len(runs) > 1 else (None, "")
+    tables = [] if ranking is None else build_ranking_tables(runs, ranking, value)
     if format == "html":
         return build_study_page(runs, tests, ranking, tables, reason)
     write = to_markdown if format == "md" else partial(to_latex, labels=set())
@@ -155,10 +155,23 @@ def run_recommended_tests(results: RunData, measure: str | None = None, alpha: f
     return tuple(compare_possible(results, measure=measure, alpha=alpha)[0])
 
 
-def _rank(
-    runs: Sequence[RunData], measure: str | None, alpha: float, post_hoc: str, value: str | None
+def rank_runs(
+    runs: Sequence[RunData],
+    measure: str | None = None,
+    alpha: float = 0.05,
+    post_hoc: str = "wilcoxon_holm",
+    value: str | None = None,
 ) -> tuple[Ranking | None, str]:
-    """Return the ranking of the learners, or None and the reason."""
+    """Return the ranking of the learners of several runs, or None and the reason.
+
+    Examples
+    --------
+    >>> from streamgauge import evaluate
+    >>> rank_runs([evaluate("SEA", "NaiveBayes", n_rows=500)])[1]
+    'a ranking needs at least 2 streams, not 1'
+    """
+    if not runs:
+        return None, "no run is finished"
     measures = runs[0].measures
     default = "accuracy" if "accuracy" in measures or not measures else measures[0]
     try:
@@ -167,8 +180,16 @@ def _rank(
         return None, str(error)
 
 
-def _build_tables(runs: Sequence[RunData], ranking: Ranking, value: str | None) -> list[Grid]:
-    """Return a table by stream of the ranked measure, and of each other one that is defined on all streams."""
+def build_ranking_tables(runs: Sequence[RunData], ranking: Ranking, value: str | None = None) -> list[Grid]:
+    """Return a table by stream of the ranked measure, and of each other one that is defined on all streams.
+
+    Examples
+    --------
+    >>> from streamgauge import evaluate
+    >>> runs = [evaluate(stream, ["NaiveBayes", "NoChange"], n_rows=500) for stream in ("SEA", "RandomRBF", "LED")]
+    >>> [table.title for table in build_ranking_tables(runs, rank(runs))]
+    ['accuracy % over all rows']
+    """
     shared = [name for name in runs[0].measures if all(name in run.measures for run in runs)]
     tables: list[Grid] = []
     for measure in dict.fromkeys((ranking.measure, *shared)):

@@ -20,8 +20,9 @@ from starlette.websockets import WebSocket
 from streamgauge._engine.journal.format import to_json
 from streamgauge.errors import StreamgaugeError
 from streamgauge.serve.charts import Panel, encode_curves, write_csv
+from streamgauge.serve.experiment_view import describe_experiment
 from streamgauge.serve.guard import HEALTH, Guard
-from streamgauge.serve.launched_runs import LaunchedRuns, list_choices
+from streamgauge.serve.launched_runs import LaunchedRuns, list_choices, list_options
 from streamgauge.serve.live import watch
 from streamgauge.serve.metrics import TYPE, format_metrics
 from streamgauge.serve.run_folders import RunFolders
@@ -55,6 +56,9 @@ class _Site:
     def send_verdicts(self, request: Request) -> Response:
         return _answer(self.run_folders.find_run(_get_text(request, "id")).list_verdicts())
 
+    def send_experiment(self, request: Request) -> Response:
+        return _answer(describe_experiment(self.run_folders, _get_text(request, "name")))
+
     def send_curves(self, request: Request) -> Response:
         run, panel = self.run_folders.find_run(_get_text(request, "id")), _parse_panel(_get_text(request, "panel"))
         n_points = round(_get_number(request, "points", 2_000.0, greatest=1e9))
@@ -71,7 +75,7 @@ class _Site:
         return StreamingResponse(_prepend(first, pieces), media_type="text/csv", headers=headers)
 
     def send_choices(self, _: Request) -> Response:
-        return _answer(list_choices())
+        return _answer({**list_choices(), "options": list_options()})
 
     def send_metrics(self, _: Request) -> Response:
         return Response(format_metrics(self.run_folders, self.n_pages), media_type=TYPE)
@@ -134,6 +138,7 @@ def create_app(
         Route("/api/runs", site.send_runs),
         Route("/api/run", site.send_run),
         Route("/api/verdicts", site.send_verdicts),
+        Route("/api/experiment", site.send_experiment),
         Route("/api/curves", site.send_curves),
         Route("/api/table.csv", site.send_table),
         Route("/api/choices", site.send_choices),

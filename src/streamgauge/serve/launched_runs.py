@@ -4,6 +4,7 @@ A page may do less than the command line: it cannot name a path outside the resu
 files or connections.
 """
 
+import inspect
 import re
 import subprocess
 import sys
@@ -11,14 +12,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
+from streamgauge._format.text import to_text
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.measures import expand_all, measure
 from streamgauge.names import FAMILIES, make
 from streamgauge.streams import DATASETS
 
-__all__ = ["LaunchedRuns", "build_arguments", "list_choices"]
+__all__ = ["LaunchedRuns", "build_arguments", "list_choices", "list_options"]
 
 MAX_RUNNING = 4
 """Largest number of runs that pages may have running at once."""
@@ -47,6 +49,43 @@ def list_choices() -> dict[str, list[str]]:
         "learners": list(_find_open_learners()),
         **{family: list(FAMILIES[family]()) for family in families},
     }
+
+
+def list_options() -> dict[str, dict[str, list[dict[str, object]]]]:
+    """Return by family and name the options of everything that a page may use: name, default as text, and choices.
+
+    An option without a default must be given. A default of None is an empty text.
+
+    Examples
+    --------
+    >>> list_options()["schemes"]["Bootstrap"][0]
+    {'name': 'k', 'default': '10', 'required': False, 'choices': []}
+    """
+    families = {"streams": _find_open_streams(), "learners": _find_open_learners()}
+    families |= {family: FAMILIES[family]() for family in ("schemes", "forgettings", "detectors")}
+    return {
+        family: {name: _describe_options(thing) for name, thing in things.items()}
+        for family, things in families.items()
+    }
+
+
+def _describe_options(thing: Callable[..., object]) -> list[dict[str, object]]:
+    return [
+        {
+            "name": name,
+            "default": "" if option.default in (option.empty, None) else to_text(option.default),
+            "required": option.default is option.empty,
+            "choices": _list_texts(option.annotation),
+        }
+        for name, option in inspect.signature(thing).parameters.items()
+    ]
+
+
+def _list_texts(annotation: object) -> list[str]:
+    """Return the texts that an option may be, if it may be nothing else."""
+    if annotation is bool:
+        return ["True", "False"]
+    return [repr(text) for text in get_args(annotation)] if get_origin(annotation) is Literal else []
 
 
 def _find_open_streams() -> dict[str, Any]:

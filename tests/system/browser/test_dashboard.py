@@ -32,12 +32,17 @@ from streamgauge import (
     Window,
     evaluate,
     load,
+    rank,
     save,
     streams,
 )
 from streamgauge._engine.collector import Progress
 from streamgauge._engine.journal import Journal, Layout
+from streamgauge.experiments import Experiment, Source, run
 from streamgauge.records import Alarm, EarlierVerdict, Verdict
+from streamgauge.reports.headline import write_headline, write_ranking_headline
+from streamgauge.reports.study import run_recommended_tests
+from streamgauge.store import Store
 from tests.support.timed_examples import START, make_timed_stream
 from tests.support.verdict_examples import MODELS, PAIRS
 
@@ -127,7 +132,8 @@ def test_the_page_draws_a_finished_run_and_tells_its_values(browser: Browser, ad
             expect(page.locator("#values tbody tr").nth(place).locator("td").nth(0)).to_have_text(f"{last[0]:.2f}")
             assert row_of(page, learner) == [f"{value:.2f}" for value in last]
         expect(page.get_by_role("heading", name="Verdicts")).to_be_visible()
-        expect(page.locator(".card")).to_have_count(3)
+        expect(page.locator("tr.verdict")).to_have_count(3)
+        expect(page.locator("#answers")).to_contain_text(write_headline(results, run_recommended_tests(results))[-1])
         expect(page.get_by_role("heading", name="Drift alarms")).to_be_visible()
         pictured(page, "finished")
 
@@ -168,6 +174,39 @@ def test_runs_are_compared_side_by_side(browser: Browser, address: str) -> None:
         page.get_by_label("Find a run").fill("small")
         expect(page.locator("#runs li")).to_have_count(1)
         pictured(page, "compared")
+
+
+def test_it_is_said_in_what_runs_differ(browser: Browser, address: str) -> None:
+    with opened(browser, f"{address}#run=sea&run=small") as page:
+        drawn(page, 2)
+        differences = page.locator(".differences")
+        expect(differences.locator("caption")).to_have_text(re.compile("differ in stream, scheme, rows, folds"))
+        expect(differences.locator("tr", has_text="folds").locator("td")).to_have_text(["3", "1"])
+        expect(differences).not_to_contain_text("seed")  # it is the same
+        page.goto(f"{address}#run=small")
+        expect(differences).to_have_count(0)
+
+
+def test_an_experiment_is_shown_with_its_progress_and_ranks(browser: Browser, tmp_path: Path) -> None:
+    streams = {"sea": Source("SEA", rows=1000), "rbf": Source("RandomRBF", rows=1000)}
+    experiment = Experiment("small", streams, {"tree": "HoeffdingTree", "last": "NoChange"}, seeds=(1, 2))
+    run(experiment, tmp_path, n_jobs=1)
+    ranking = rank(list(Store(tmp_path).results()))
+    with served(tmp_path) as address, opened(browser, address) as page:
+        page.locator("#experiments button").click()
+        study = page.locator("#study")
+        expect(study.locator("h1")).to_have_text("small")
+        expect(study.locator(".lead")).to_have_text("4 finished of 4 runs")
+        expect(study.locator(".answer")).to_have_text(write_ranking_headline(ranking))
+        means = [f"{mean:.2f}" for mean in ranking.mean_ranks]
+        expect(study.locator(".grid").first.locator("tr", has_text="mean rank").locator("td")).to_have_text(means)
+        expect(page.locator("#controls")).to_be_hidden()
+        pictured(page, "experiment")
+        page.reload()  # the experiment stands in the address
+        study.get_by_role("button", name="tree on sea").click()
+        expect(page.locator("#head h1")).to_have_text("sea, seed 1")
+        drawn(page, 1)
+        expect(study).to_be_hidden()
 
 
 def test_zoom_asks_for_more_and_keys_move_along(browser: Browser, address: str) -> None:
@@ -383,11 +422,11 @@ def test_a_run_is_followed_live_paused_and_taken_up_again(browser: Browser, tmp_
         page.get_by_role("button", name=re.compile("Resume")).click()
         until(lambda: rows_shown(page) > seen)
         runner.step(verdicts=(verdict,), alarms=(Alarm(5_000, "learner 3", 0, "DDM"),))
-        expect(page.locator(".card .sentence")).to_have_text(
+        expect(page.locator("tr.verdict .sentence")).to_have_text(
             "learner 1 is better than learner 0 in accuracy, known since row 5,100"
         )
         expect(page.get_by_role("heading", name="Drift alarms")).to_be_visible()
-        page.locator(".card").get_by_role("button", name="Curve").click()
+        page.locator("tr.verdict").get_by_role("button", name="Curve").click()
         drawn(page, 2)
         pictured(page, "live")
 
@@ -403,7 +442,7 @@ def test_a_pair_is_shown_from_the_view_of_who_is_ahead_and_only_what_holds_is_de
     with served(tmp_path) as address, opened(browser, address) as page, runner.going_on(0.2):
         drawn(page, 1)
         runner.step(verdicts=(known,))
-        card = page.locator(".card")
+        card = page.locator("tr.verdict")
         expect(card.locator(".estimate span")).to_have_text("learner 1 is ahead by 2.00 pp [+1.20, +3.00]")
         assert float(card.locator("circle").get_attribute("cx") or 0) > 100  # to the right of zero
         count = page.locator("#verdicts .count")
@@ -415,7 +454,7 @@ def test_a_pair_is_shown_from_the_view_of_who_is_ahead_and_only_what_holds_is_de
             "learner 0 and learner 1: undecided now in accuracy; "
             "learner 1 was known to be better from row 5,100 to row 5,200, no longer so"
         )
-        expect(card).to_have_class("card undecided")
+        expect(card).to_have_class("verdict undecided")
         expect(count).to_have_text("0 of 1 pair decided in accuracy, anytime-valid at 95%, margin 1 pp")
         expect(page.locator(".matrix .better")).to_have_count(0)
         pictured(page, "verdicts")
@@ -430,20 +469,20 @@ def test_the_measure_of_verdicts_is_chosen_and_verdicts_on_one_model_are_listed(
     with served(tmp_path) as address, opened(browser, address) as page, runner.going_on(0.2):
         drawn(page, 1)
         runner.step(verdicts=PAIRS, model_verdicts=MODELS)
-        models = page.locator("#verdicts .card:is(.broken, .kept)")
+        models = page.locator("#verdicts tr:is(.broken, .kept)")
         expect(models.locator(".sentence")).to_have_text([str(MODELS[0]), str(MODELS[1])])
         broken, kept = (models.nth(k).locator("svg").evaluate("e => getComputedStyle(e).color") for k in range(2))
         assert broken != kept
         expect(page.locator("#verdicts .terms")).to_have_count(2)
         expect(page.locator("#verdicts")).to_contain_text("It says nothing about other streams of this source.")
-        expect(page.locator(".card .sentence", has_text="in log_loss")).to_have_count(0)
+        expect(page.locator("tr.verdict .sentence", has_text="in log_loss")).to_have_count(0)
         page.get_by_role("group", name="Measure of the verdicts").get_by_role("button", name="log_loss").click()
         count = "1 of 2 pairs decided in log_loss on this stream, anytime-valid at 95%, margin 0.02 nats"
         expect(page.locator("#verdicts .count").last).to_have_text(count)
-        card = page.locator(".card", has_text="tree is better than bayes in log_loss")
+        card = page.locator("tr.verdict", has_text="tree is better than bayes in log_loss")
         expect(card.locator(".estimate span")).to_have_text("tree is ahead by 0.125 nats [+0.05, +0.2]")
         assert float(card.locator("circle").get_attribute("cx") or 0) > 100  # to the right of zero
-        expect(page.locator(".card .left")).to_have_text("about 12,000 more rows if the difference stays as it is")
+        expect(page.locator("tr.verdict .left")).to_have_text("about 12,000 more rows if the difference stays as it is")
         card.get_by_role("button", name="Curve").click()
         drawn(page, 2)
         expect(page.locator("figcaption").last).to_have_text(
@@ -521,15 +560,24 @@ def test_a_run_is_started_and_stopped_from_the_page(browser: Browser, tmp_path: 
         dialog = page.get_by_role("dialog")
         expect(dialog.locator("option[value=accuracy]")).to_have_count(1)
         pictured(page, "new-run")
-        dialog.get_by_label("Rows").fill("1000000000")
-        dialog.get_by_label("Learners").fill("NaivBayes")
+        dialog.locator("input[type=number]").fill("1000000000")
         dialog.get_by_label("Name", exact=True).fill("mine")
+        tree = dialog.locator(".picked").first
+        tree.get_by_text("Options").click()
+        tree.get_by_label("grace period").fill("-50")
         dialog.get_by_role("button", name="Start").click()
-        expect(dialog.get_by_role("alert")).to_contain_text("did you mean NaiveBayes?")
-        dialog.get_by_label("Learners").fill("NaiveBayes\nMajorityClass")
+        expect(dialog.get_by_role("alert")).to_contain_text("grace_period")
+        tree.get_by_label("grace period").fill("50")
+        tree.get_by_label("leaf prediction").select_option("'majority'")
+        dialog.get_by_role("button", name="Add a learner").click()
+        dialog.get_by_label("Learner", exact=True).last.select_option("MajorityClass")
+        dialog.get_by_role("button", name="Remove this learner").nth(1).click()
+        pictured(page, "new-run-options")
         dialog.get_by_role("button", name="Start").click()
         expect(page.locator("#head .badge")).to_have_text("running", timeout=WAIT)
         drawn(page, 2)
+        names = page.locator("#values tbody th button span")
+        expect(names).to_have_text(["HoeffdingTree(grace_period=50, leaf_prediction='majority')", "MajorityClass"])
         # The page is drawn about once a second: a press that takes longer is a click all the same.
         page.get_by_role("button", name="Stop").click(delay=2500)
         expect(page.locator("#head .badge")).to_have_text("cut short", timeout=WAIT)

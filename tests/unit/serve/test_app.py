@@ -32,21 +32,27 @@ from streamgauge import (
     Window,
     compare,
     evaluate,
+    load,
     save,
 )
 from streamgauge._engine.collector import Progress
 from streamgauge._engine.journal import Journal, JournalReader, Layout
 from streamgauge._format.times import format_time
+from streamgauge.experiments import Experiment, Source, run
 from streamgauge.labelling import Fraction
 from streamgauge.records import Alarm, EarlierVerdict, Verdict
 from streamgauge.records.checksums import seal_json
+from streamgauge.reports.headline import write_headline
+from streamgauge.reports.study import run_recommended_tests
 from streamgauge.serve import RunFolders, Settings, run_folders
 from streamgauge.serve import curve_sources as serve_sources
 from streamgauge.serve.app import create_app
 from streamgauge.serve.guard import POLICY
-from streamgauge.serve.launched_runs import LaunchedRuns, build_arguments, list_choices
+from streamgauge.serve.launched_runs import LaunchedRuns, build_arguments, list_choices, list_options
 from streamgauge.serve.live import MAX_NEW_POINTS, Watcher
 from streamgauge.serve.metrics import format_metrics
+from streamgauge.significance import LiveTest, rank
+from streamgauge.store import Store
 from tests.support.timed_examples import make_timed_stream
 from tests.support.verdict_examples import BETTER, MODELS, SURE_LOSS
 
@@ -113,8 +119,6 @@ def test_runs_are_found_at_any_depth_and_listed_with_their_state(page: TestClien
 
 
 def test_curves_are_those_of_the_results(page: TestClient, folder: Path) -> None:
-    from streamgauge import load  # noqa: PLC0415
-
     results = load(folder / "saved")
     panel = {"kind": "measure", "name": "kappa", "under": "Window(width=500)"}
     head, rows, values = curves_of(page, "saved", panel)
@@ -152,8 +156,6 @@ def test_thinned_curves_keep_extremes_and_zoom_gives_more(page: TestClient) -> N
 
 
 def test_details_tell_alarms_and_verdicts(page: TestClient, folder: Path) -> None:
-    from streamgauge import load  # noqa: PLC0415
-
     details = page.get("/api/run", params={"id": "saved"}).json()
     assert sum(alarm["n"] for alarm in details["alarms"]) == len(load(folder / "saved").alarms)
     found = page.get("/api/verdicts", params={"id": "saved"}).json()
@@ -162,14 +164,16 @@ def test_details_tell_alarms_and_verdicts(page: TestClient, folder: Path) -> Non
     assert (verdict["outcome"], verdict["row"], verdict["sentence"]) == (live.outcome, live.row, str(live))
     assert verdict["question"] == "on this stream"
     assert f"Null hypothesis: {live.null}." in found["verdict_terms"][1]
-    assert found["comparisons"] == []
+    assert found["answers"] == write_headline(load(folder / "saved"), run_recommended_tests(load(folder / "saved")))
 
 
-def test_without_live_verdicts_the_recommended_test_is_shown(tmp_path: Path) -> None:
-    results = evaluate(SEA(n_rows=2_000), [NaiveBayes(), MajorityClass()], scheme=Bootstrap(5), live_test=None)
+@pytest.mark.parametrize("live_test", [None, LiveTest()])
+def test_the_recommended_test_is_shown_beside_live_verdicts(tmp_path: Path, live_test: LiveTest | None) -> None:
+    results = evaluate(SEA(n_rows=2_000), [NaiveBayes(), MajorityClass()], scheme=Bootstrap(5), live_test=live_test)
     save(results, tmp_path / "run")
     found = RunFolders(tmp_path).find_run("run").list_verdicts()
-    assert found["verdicts"] == []  # a test at the end is not called a verdict
+    assert len(found["verdicts"]) == (live_test is not None)  # a test at the end is not called a verdict
+    assert found["answers"][0].startswith("Best: NaiveBayes")
     (outcome,) = found["comparisons"]
     comparison = compare(results)
     assert outcome["sentence"] == comparison.sentence
@@ -786,3 +790,44 @@ def test_new_points_are_sent_with_their_times(tmp_path: Path) -> None:
         journal.write_progress(batch([20, 30], times=np.array([2.5, np.nan])))
         changes = watcher.find_changes()["watched"]["run"]
     assert (changes["rows"], changes["times"]) == ([20, 30], [2.5, None])
+
+
+def test_an_experiment_is_ranked_over_the_streams_that_are_finished(tmp_path: Path) -> None:
+    streams = {"sea": Source("SEA", rows=500), "rbf": Source("RandomRBF", rows=500)}
+    experiment = Experiment("small", streams, {"tree": "HoeffdingTree", "last": "NoChange"}, seeds=(1, 2))
+    run(experiment, tmp_path / "store", n_jobs=1)
+    further = replace(
+        experiment, streams={"led": Source("LED", rows=500)}, learners={"tree": "HoeffdingTree"}, seeds=(1,)
+    )
+    run(further, tmp_path / "store", n_jobs=1)  # one learner is missing on a third stream
+    with TestClient(create_app(RunFolders(tmp_path)), base_url=HOME) as client:
+        found = client.get("/api/experiment", params={"name": "small"}).json()
+        assert client.get("/api/experiment", params={"name": "other"}).status_code == 400
+    assert len(found["runs"]) == 5
+    assert found["n_runs"] == 1  # as it was planned last
+    (part,) = found["parts"]
+    assert part["note"] == "Of 2 streams with 4 finished runs; 1 stream without all learners left out."
+    table = next(block for block in part["blocks"] if block["kind"] == "grid")
+    assert [name for name, _ in table["rows"]] == ["rbf", "sea", "mean rank"]
+    whole = [one for one in Store(tmp_path / "store").results() if len(one.learners) == 2]
+    means = dict(zip(rank(whole).learners, rank(whole).mean_ranks.tolist(), strict=True))
+    assert {one["learner"]: one["mean"] for one in part["ranks"]} == means
+    for stream, of_learners in part["links"].items():
+        for learner, address in of_learners.items():
+            linked = load(tmp_path / address)
+            assert learner in linked.learners
+            facts = linked.description["stream"]
+            assert isinstance(facts, dict)
+            assert facts["name"] == stream
+
+
+def test_options_are_offered_as_they_are_written() -> None:
+    options = {option["name"]: option for option in list_options()["learners"]["HoeffdingTree"]}
+    assert options["leaf_prediction"]["choices"] == ["'majority'", "'naive_bayes'", "'adaptive'"]
+    written = ", ".join(f"{name}={option['default']}" for name, option in options.items())
+    learner = f"HoeffdingTree({written})"
+    assert build_arguments({"stream": "SEA", "learners": [learner]}, Path())[-1] == f"--learner={learner}"
+    assert {option["name"] for option in list_options()["streams"]["Gradual"] if option["required"]} >= {
+        "before",
+        "after",
+    }

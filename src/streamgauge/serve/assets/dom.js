@@ -1,6 +1,6 @@
 // Elements are built from text and attributes only, so that no name given by a user is parsed as markup.
 const SVG = "http://www.w3.org/2000/svg";
-const SVG_NAMES = new Set(["svg", "line", "circle", "rect", "path"]);
+const SVG_NAMES = new Set(["svg", "line", "circle", "rect", "path", "text"]);
 
 export function make(name, attributes = {}, ...children) {
   const node = SVG_NAMES.has(name) ? document.createElementNS(SVG, name) : document.createElement(name);

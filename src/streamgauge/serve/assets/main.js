@@ -3,13 +3,14 @@ import { buildQuery, fetchCurves, getJson, Live, postJson, Refusal } from "./api
 import { Chart } from "./charts.js";
 import { showControls, showHead } from "./controls.js";
 import { byId, show } from "./dom.js";
+import { groupRuns, showExperiment, showExperiments } from "./experiments.js";
 import { exportPicture, exportTable } from "./exports.js";
 import * as format from "./format.js";
 import { clearStyles } from "./keys.js";
 import { showRuns } from "./runs.js";
 import { openForm } from "./start.js";
 import { getPlaces, panelKey, Store } from "./store.js";
-import { showMore, showNotices, showValues } from "./tables.js";
+import { showLegend, showMore, showNotices, showValues } from "./tables.js";
 import { showVerdicts } from "./verdicts.js";
 
 const COSTS = { cpu_seconds: ["CPU time", "seconds"], n_bytes: ["memory", "bytes"], ram_hours: ["RAM-hours", "GB·h"] };
@@ -18,6 +19,7 @@ const state = {
   runs: [], selected: [], details: new Map(), measures: [], forgetting: null, costs: [], pairs: [],
   hidden: new Set(), view: null, x: null, paused: false, bands: true, cursor: null, all: new Set(), awaited: null, missed: 0,
   compared: null, // the measure of the verdicts
+  experiment: null, // the experiment that is shown in place of runs
 };
 const store = new Store();
 const charts = new Map();
@@ -26,7 +28,7 @@ let ready = false; // then the first run that appears is selected
 
 // The selection is part of the address, so that it can be bookmarked and shared.
 function saveAddress() {
-  const parts = [
+  const parts = state.experiment ? [["experiment", state.experiment]] : [
     ...state.selected.map((id) => ["run", id]), ...state.measures.map((name) => ["measure", name]), ["under", state.forgetting],
     ...state.costs.map((name) => ["cost", name]), ["x", state.view?.x ?? state.x], ["from", state.view?.from], ["to", state.view?.to],
   ];
@@ -35,7 +37,8 @@ function saveAddress() {
 
 function readAddress() {
   const parts = new URLSearchParams(location.hash.slice(1));
-  state.selected = parts.getAll("run");
+  state.experiment = parts.get("experiment");
+  state.selected = state.experiment ? [] : parts.getAll("run");
   state.measures = parts.getAll("measure");
   state.forgetting = parts.get("under");
   state.costs = parts.getAll("cost").filter((name) => name in COSTS);
@@ -180,7 +183,8 @@ function draw() {
 function updateTexts() {
   const runs = listShown();
   showHead(state, runs, { onStop: stop });
-  showNotices(runs);
+  showNotices(runs, state.forgetting);
+  showLegend(runs, listPanels());
   const [x, view, place] = [getX(), getView(), state.cursor];
   const columns = listPanels().filter((panel) => panel.kind !== "pair").map((panel) => ({
     ...describePanel(panel), under: null, getValue: (line) => store.getValue(line.id, panel, line.k, place, view, x) }));
@@ -220,7 +224,43 @@ function updateControls() {
   });
 }
 
-const updateRuns = () => showRuns(state, { onOnly: (id) => select([id]), onToggle: toggleRun });
+function updateRuns() {
+  showExperiments(state, openExperiment);
+  showRuns(state, { onOnly: (id) => select([id]), onToggle: toggleRun });
+}
+
+// ---- an experiment
+
+let view = null; // what the server says of the experiment
+let viewed = ""; // the experiment and its finished runs as the server saw them
+
+const updateExperiment = () => showExperiment(state, view, { onRun: (id) => select([id]) });
+
+async function openExperiment(name) {
+  if (name !== state.experiment) view = null;
+  state.experiment = name;
+  viewed = "";
+  select([]);
+  await refreshExperiment();
+}
+
+// Asks again once other runs of the experiment are finished.
+async function refreshExperiment() {
+  const name = state.experiment;
+  if (!name) return;
+  const runs = groupRuns(state.runs).get(name) ?? [];
+  const now = JSON.stringify([name, runs.map((run) => [run.id, run.state])]);
+  updateExperiment();
+  if (now === viewed) return;
+  viewed = now;
+  try {
+    const found = await getJson(`/api/experiment?${buildQuery([["name", name]])}`);
+    if (name === state.experiment) view = found;
+  } catch (error) {
+    notify(error.message);
+  }
+  updateExperiment();
+}
 
 // ---- selecting
 
@@ -260,6 +300,13 @@ function toggleRun(id) {
 }
 
 function select(ids) {
+  if (ids.length && state.experiment) {
+    state.experiment = null;
+    view = null;
+  }
+  byId("study").hidden = !state.experiment;
+  byId("head").hidden = Boolean(state.experiment);
+  if (ids.length) byId("study").replaceChildren();
   state.selected = ids;
   state.view = null;
   state.pairs = [];
@@ -406,7 +453,8 @@ function onNews(news) {
       const id = state.awaited;
       state.awaited = null;
       select([id]);
-    } else if (ready && !state.selected.length && news.runs.length) select([news.runs[0].id]);
+    } else if (ready && !state.experiment && !state.selected.length && news.runs.length) select([news.runs[0].id]);
+    refreshExperiment();
   }
   for (const [id, reason] of Object.entries(news.failed ?? {})) {
     if (state.awaited === id) state.awaited = null;
@@ -468,6 +516,8 @@ function setTheme(next) {
   for (const chart of charts.values()) chart.redraw();
 }
 
+const open = () => (state.experiment ? openExperiment(state.experiment) : openRuns());
+
 readAddress();
 setTheme();
 const live = new Live({ onNews, onLink });
@@ -477,7 +527,7 @@ byId("theme").addEventListener("click", () => setTheme((document.documentElement
 byId("find").addEventListener("input", updateRuns);
 byId("new").addEventListener("click", () => openForm((id) => { state.awaited = id; }));
 document.addEventListener("visibilitychange", draw);
-addEventListener("hashchange", () => { readAddress(); openRuns(); });
+addEventListener("hashchange", () => { readAddress(); open(); });
 
 let first = null;
 while (!first) {
@@ -491,6 +541,6 @@ state.runs = first.runs;
 byId("folder").textContent = first.folder;
 byId("new").hidden = !first.can_start;
 state.canStart = first.can_start;
-if (!state.selected.length && state.runs.length) state.selected = [state.runs[0].id];
+if (!state.experiment && !state.selected.length && state.runs.length) state.selected = [state.runs[0].id];
 ready = true;
-await openRuns();
+await open();

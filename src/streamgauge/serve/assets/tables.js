@@ -1,4 +1,4 @@
-// Tables: values of the learners, alarms, and the settings of the run.
+// Tables: values of the learners, alarms, the settings of the run, and in what several runs differ.
 import { byId, make, show } from "./dom.js";
 import * as format from "./format.js";
 import { makeKey } from "./keys.js";
@@ -55,12 +55,47 @@ export function showMore(runs) {
   [...document.querySelectorAll("details.options")].forEach((node, i) => { node.open = open[i] ?? false; });
 }
 
-export function showNotices(runs) {
+// What the marks in the charts are.
+export function showLegend(runs, panels) {
+  const has = (part) => runs.some(({ details }) => (details[part] ?? []).length);
+  byId("legend").textContent = [
+    has("alarms") && "Triangles: alarms of drift detectors, in the colour of their learner, pale for warnings.",
+    has("drifts") && "Grey lines: true drifts of the stream.",
+    panels.some((panel) => panel.kind === "pair") && "Shaded around zero: differences within the margin.",
+    runs.some(({ details }) => details.n_folds > 1) && "Bands: from the lowest to the highest fold.",
+  ].filter(Boolean).join(" ");
+}
+
+const SETTINGS = {
+  stream: (d) => d.stream, scheme: (d) => d.scheme, rows: (d) => format.count(d.n_rows), folds: (d) => String(d.n_folds), labelling: (d) => d.described?.labelling,
+  seed: (d) => d.described?.seed, score: (d) => d.described?.score, forgetting: (d) => (d.forgettings ?? []).map((name) => d.forgetting_texts?.[name] ?? name), measures: (d) => d.measures,
+};
+
+// In what several runs differ, so that a difference of settings is not read as one of learners.
+function makeDifferences(runs) {
+  const text = (fact) => (Array.isArray(fact) ? fact.join(", ") : String(fact ?? "")) || format.MISSING;
+  const rows = Object.entries(SETTINGS).map(([name, get]) => [name, runs.map(({ details }) => text(get(details)))]).filter(([, facts]) => new Set(facts).size > 1);
+  if (runs.length < 2) return null;
+  if (!rows.length) return make("p", { class: "note" }, "These runs have the same stream and settings.");
+  const head = make("tr", {}, make("th", { scope: "col" }, "setting"), runs.map(({ details }) => make("th", { scope: "col", class: "text" }, format.runName(details))));
+  const table = make("table", { class: "differences" }, make("caption", {}, `These runs differ in ${rows.map(([name]) => name).join(", ")}: their values cannot be compared as those of one run.`),
+    make("thead", {}, head), make("tbody", {}, rows.map(([name, facts]) => make("tr", {}, make("th", { scope: "row" }, name), facts.map((fact) => make("td", { class: "text" }, fact))))));
+  return makeScrollable("differences of the runs", table);
+}
+
+// A forgetting or a measure that a shown run lacks leaves dashes in the tables.
+function listGaps(runs, chosen) {
+  return runs.filter(({ details }) => chosen && !(details.forgettings ?? []).includes(chosen)).map(({ details }) =>
+    `${format.runName(details)} has no values with ${chosen}; it has ${(details.forgettings ?? []).join(", ")}.`);
+}
+
+export function showNotices(runs, forgetting) {
   const texts = runs.flatMap(({ details }) => [
     ...(details.failures ?? []).map((f) => `Learner ${f.learner} failed in fold ${f.fold} at row ${format.count(f.row)}: ${f.error}`),
     details.state === "failed" ? `The run ${format.runName(details)} failed: ${details.reason}` : null,
     details.state === "died" ? `The run ${format.runName(details)} ended without an error message; the page shows what it had done until then.` : null,
     details.state === "cut short" ? `The run ${format.runName(details)} was cut short${details.reason ? ` (${details.reason})` : ""} after ${format.count(details.n_rows)} rows.` : null,
   ]).filter(Boolean);
-  show(byId("notices"), texts.map((text) => make("p", { class: "banner", role: "status" }, text)));
+  const banners = [...texts, ...listGaps(runs, forgetting)].map((text) => make("p", { class: "banner", role: "status" }, text));
+  show(byId("notices"), ...[...banners, makeDifferences(runs)].filter(Boolean));
 }

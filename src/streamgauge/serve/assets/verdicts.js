@@ -1,10 +1,10 @@
-// Live verdicts: on one model, and on pairs of learners in one measure (a matrix of all, a card for each); for a
-// finished run without live ones, the comparisons at the end.
+// The answers of a finished run and its comparisons at the end; live verdicts on one model, and on pairs of learners in
+// one measure: a matrix of all, and a table with a line for each, the decided ones first.
 import { byId, make, show } from "./dom.js";
 import * as format from "./format.js";
 
 const SIGNS = { better: "▲", worse: "▼", equivalent: "≈", undecided: "·" };
-const FEW = 6;
+const FEW = 10;
 const ORDER = { first: 0, second: 0, equivalent: 1, broken: 0, kept: 1 };
 const SPAN = 200; // the width of a drawing
 
@@ -56,36 +56,45 @@ function drawInterval(outcome, interval, estimate, middle, margin) {
     estimate === null ? null : make("circle", { cx: toX(estimate), cy: 12, r: 5 }));
 }
 
-function makeCard(verdict, { onPair, drawn }) {
+const WORDS = { first: "better", second: "better" };
+const makeOutcome = (outcome) => make("td", { class: "text" }, make("span", { class: `badge ${outcome}` }, WORDS[outcome] ?? outcome));
+
+function makeEstimate(drawing, text, further) {
+  return [make("td", { class: "drawing" }, drawing), make("td", { class: "text estimate" }, text, further && make("small", { class: "left" }, further))];
+}
+
+function makeRow(verdict, { onPair, drawn }) {
   const { ahead, lead, reach, unit } = verdict;
   const number = lead === null ? "not defined now" : lead ? `${ahead} is ahead by ${format.lead(lead, unit)}` : "no difference";
   const ends = reach ? ` [${reach.map((end) => format.difference(end, unit)).join(", ")}]` : "";
   const left = verdict.rows_left ? `about ${format.count(verdict.rows_left.toPrecision(2))} more rows if the difference stays as it is` : null;
-  const button = onPair && make("button", { type: "button", "data-key": `pair ${verdict.first} ${verdict.second} ${verdict.measure}`, "aria-pressed": String(drawn(verdict)), onclick: () => onPair(verdict) }, "Curve");
-  return make("li", { class: `card ${verdict.outcome}` },
-    make("p", { class: "sentence" }, verdict.sentence),
-    left && make("p", { class: "note left" }, left),
-    make("div", { class: "estimate" }, drawInterval(verdict.outcome, reach, lead, 0, verdict.rope ?? 0), make("span", {}, number + ends), button));
+  const button = onPair && make("button", { type: "button", "data-key": `pair ${verdict.first} ${verdict.second} ${verdict.measure}`, "aria-label": `Curve of ${verdict.first} and ${verdict.second}`, "aria-pressed": String(drawn(verdict)), onclick: () => onPair(verdict) }, "Curve");
+  return make("tr", { class: `verdict ${verdict.outcome}` }, makeOutcome(verdict.outcome), make("td", { class: "text sentence" }, verdict.sentence),
+    makeEstimate(drawInterval(verdict.outcome, reach, lead, 0, verdict.rope ?? 0), make("span", {}, number + ends), left),
+    onPair && make("td", {}, button));
 }
 
-function makeModelCard(verdict) {
+function makeModelRow(verdict) {
   const ends = verdict.interval ? ` [${verdict.interval.map((end) => format.value(end, verdict.unit)).join(", ")}]` : "";
   const text = `${verdict.measure} ${format.amount(verdict.value, verdict.unit)}${ends}, limit ${format.amount(verdict.limit, verdict.unit)}`;
-  return make("li", { class: `card ${verdict.outcome}` },
-    make("p", { class: "sentence" }, verdict.sentence),
-    make("div", { class: "estimate" }, drawInterval(verdict.outcome, verdict.interval, verdict.value, verdict.limit, 0), make("span", {}, text)));
+  return make("tr", { class: `verdict ${verdict.outcome}` }, makeOutcome(verdict.outcome), make("td", { class: "text sentence" }, verdict.sentence),
+    makeEstimate(drawInterval(verdict.outcome, verdict.interval, verdict.value, verdict.limit, 0), make("span", {}, text)));
 }
 
 const sortVerdicts = (verdicts) => verdicts.map(turnToLeader)
   .sort((a, b) => (ORDER[a.outcome] ?? 2) - (ORDER[b.outcome] ?? 2) || (b.lead ?? 0) - (a.lead ?? 0));
 
-// The cards of some verdicts: all of them, or the first few with a button for the rest.
-function makeCards(key, cards, noun, all, onAll) {
+// The table of some verdicts: all of them, or the first few with a button for the rest.
+function makeVerdictTable(key, titles, rows, noun, all, onAll) {
   const isAll = all.has(key);
-  const more = cards.length > FEW && make("button", { type: "button", "data-key": `all ${key}`, "aria-expanded": String(isAll), onclick: () => onAll(key) },
-    isAll ? "Show fewer" : `Show all ${format.plural(cards.length, noun)}`);
-  return [make("ul", { class: "cards" }, isAll ? cards : cards.slice(0, FEW)), more];
+  const more = rows.length > FEW && make("button", { type: "button", "data-key": `all ${key}`, "aria-expanded": String(isAll), onclick: () => onAll(key) },
+    isAll ? "Show fewer" : `Show all ${format.plural(rows.length, noun)}`);
+  const head = make("tr", {}, titles.map(([title, span]) => make("th", { scope: "col", class: "text", colspan: span }, title)));
+  return [make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "table of verdicts" },
+    make("table", { class: "verdicts" }, make("thead", {}, head), make("tbody", {}, isAll ? rows : rows.slice(0, FEW)))), more];
 }
+
+const TITLES = [["now"], ["verdict"], ["ahead by", 2]];
 
 function makeModelPart(details, of, state, hooks) {
   const verdicts = details.model_verdicts ?? [];
@@ -95,7 +104,7 @@ function makeModelPart(details, of, state, hooks) {
   return [
     make("h2", {}, `Live verdicts on one model${of}`),
     make("p", { class: "note count" }, counts.filter(([n]) => n).map(([n, outcome]) => `${n} ${outcome}`).join(", ")),
-    makeCards(`models ${details.id}`, ordered.map(makeModelCard), "verdict", state.all, hooks.onAll),
+    makeVerdictTable(`models ${details.id}`, [["now"], ["verdict"], ["value", 2]], ordered.map(makeModelRow), "verdict", state.all, hooks.onAll),
     makeTerms(details.model_verdict_terms),
   ];
 }
@@ -115,18 +124,36 @@ function makePairPart(details, of, state, hooks) {
     make("h2", {}, `Live verdicts${of}`), chips,
     make("p", { class: "note count" }, facts.filter(Boolean).join(", ")),
     details.learners.length > 3 && makeMatrix(details.learners, verdicts, onPair),
-    makeCards(details.id, verdicts.map((v) => makeCard(v, { onPair, drawn: hooks.isDrawn })), "pair", state.all, hooks.onAll),
+    makeVerdictTable(details.id, onPair ? [...TITLES, ["difference"]] : TITLES, verdicts.map((v) => makeRow(v, { onPair, drawn: hooks.isDrawn })), "pair", state.all, hooks.onAll),
     makeTerms(details.verdict_terms),
   ];
+}
+
+function makeAnswers(details, of) {
+  if (!details.answers?.length) return [];
+  return [of && make("h2", {}, `Answer${of}`), make("div", { class: "answer" }, details.answers.map((text) => make("p", {}, text)))];
+}
+
+// A test at the end in short; its sentence, with everything there is to quote, is in the report.
+function makeTestRow(test, withStreams) {
+  const { ahead, behind, lead, reach, unit, outcome } = test;
+  const words = outcome === "undecided" ? `${ahead} against ${behind}: no difference shown` : `${ahead} is better than ${behind}`;
+  const ends = reach ? ` [${reach.map((end) => format.difference(end, unit)).join(", ")}]` : "";
+  return make("tr", { class: `verdict ${outcome}` }, makeOutcome(outcome), make("td", { class: "text sentence", title: test.sentence }, words),
+    makeEstimate(drawInterval(outcome, reach, lead, 0, 0), make("span", {}, `${format.lead(lead, unit)}${ends}`)), make("td", {}, test.p), withStreams && make("td", {}, test.such_p || format.MISSING));
 }
 
 function makeComparisonPart(details, of, state, hooks) {
   if (!details.comparisons?.length) return [];
   const tests = sortVerdicts(details.comparisons);
+  const { measure, question, test, adjustment } = tests[0];
+  const withStreams = tests.some(({ such_p: p }) => p);
+  const titles = [["outcome"], ["pair"], ["ahead by", 2], ["p"], ...(withStreams ? [["p for such streams"]] : [])];
+  const note = `Tests of ${measure} that are valid once, after the last row, ${question}: ${test}${adjustment ? `, p-values adjusted by ${adjustment}` : ""}. The report has the sentences to quote.`;
   return [
     make("h2", {}, `Comparisons at the end${of}`),
-    make("p", { class: "note count" }, "Tests that are valid once, after the last row"),
-    makeCards(`tests ${details.id}`, tests.map((test) => makeCard(test, {})), "pair", state.all, hooks.onAll),
+    make("p", { class: "note count" }, note),
+    makeVerdictTable(`tests ${details.id}`, titles, tests.map((one) => makeTestRow(one, withStreams)), "pair", state.all, hooks.onAll),
   ];
 }
 
@@ -155,11 +182,13 @@ function makeEstimates(details, of) {
 }
 
 export function showVerdicts(runs, state, hooks) {
+  show(byId("answers"), runs.map(({ details }) => makeAnswers(details, runs.length > 1 ? ` of ${format.runName(details)}` : "")).flat(2));
   show(byId("verdicts"), runs.map(({ details }) => {
     const of = runs.length > 1 ? ` of ${format.runName(details)}` : "";
     return [
       makeModelPart(details, of, state, hooks),
-      details.verdicts?.length ? makePairPart(details, of, state, hooks) : makeComparisonPart(details, of, state, hooks),
+      makeComparisonPart(details, of, state, hooks),
+      details.verdicts?.length ? makePairPart(details, of, state, hooks) : [],
       makeEstimates(details, of),
     ];
   }).flat(4));
