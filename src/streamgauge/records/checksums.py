@@ -59,8 +59,10 @@ def seal_json(facts: Mapping[str, Any], *, indent: int | None = None) -> str:
     return before + compute_checksum((before + after).encode()) + after
 
 
-def unseal_json(data: bytes) -> dict[str, Any]:
+def unseal_json(data: bytes, *, by_hand: bool = False) -> dict[str, Any]:
     """Return the facts of `seal_json`; raise ValueError if the text does not match its checksum.
+
+    With `by_hand` a text without a checksum is accepted, too.
 
     Examples
     --------
@@ -72,9 +74,13 @@ def unseal_json(data: bytes) -> dict[str, Any]:
     ValueError: it does not match its checksum
     """
     seal = _SEAL.search(data, max(0, len(data) - 64))
-    if seal is None or crc32(data[: seal.start(1)] + b'"' + seal[2]) != int(seal[1], 16):
+    is_whole = seal is not None and crc32(data[: seal.start(1)] + b'"' + seal[2]) == int(seal[1], 16)
+    if not is_whole and not (by_hand and b'"checksum"' not in data):
         msg = "it does not match its checksum"
         raise ValueError(msg)
-    facts: dict[str, Any] = json.loads(data)
-    del facts["checksum"]
+    facts: object = json.loads(data)
+    if not isinstance(facts, dict):
+        msg = "it holds no facts"
+        raise ValueError(msg)  # noqa: TRY004  (of the text, not of an argument)
+    facts.pop("checksum", None)
     return facts

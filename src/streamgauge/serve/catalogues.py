@@ -1,10 +1,10 @@
 """The experiment that a run belongs to, from the catalogue of its store."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
+from streamgauge.errors import StreamgaugeError
 from streamgauge.serve.curve_sources import Cache
+from streamgauge.store.catalogue import connect, read_table
 
 __all__ = ["find_experiment"]
 
@@ -28,7 +28,7 @@ def find_experiment(folder: Path, cache: Cache) -> str:
 def _read_experiments(path: Path) -> dict[str, str]:
     """Read the experiments of all runs from a catalogue, which other processes may be writing; empty if it is none."""
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=1.0)) as catalogue:
-            return {str(run): str(name) for run, name in catalogue.execute("select run, experiment from runs")}
-    except sqlite3.Error:
+        with connect(path, read_only=True) as catalogue:
+            return {row["run"]: row["experiment"] for row in read_table(catalogue, "runs")}
+    except StreamgaugeError:
         return {}

@@ -166,7 +166,10 @@ class Cache:
         return saved
 
     def read(self, path: Path, read: Callable[[Path], Any]) -> Any:  # noqa: ANN401  (the type of the reader)
-        """Return what a reader gives for a small file, read again only if it changed; None if it cannot be read."""
+        """Return what a reader gives for a small file, read again only if it changed; None if it cannot be read.
+
+        If it is damaged, the error of the reader names it.
+        """
         try:
             state = path.stat()
         except OSError:
@@ -177,6 +180,8 @@ class Cache:
             return known[1]
         try:
             content = read(path)
+        except StreamgaugeError:
+            raise
         except MALFORMED:
             content = None
         if len(self._files) > 10_000:

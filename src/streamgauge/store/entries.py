@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from streamgauge.results import Results
+from streamgauge.store.catalogue import read_table
 from streamgauge.store.conditions import Condition, WantedResults, compute_digest
 from streamgauge.store.owners import Owner
 
@@ -26,12 +27,11 @@ __all__ = [
     "list_runs",
 ]
 
-_FINALS = """
-select run, condition, experiment, stream, learner, scheme, labelling, seed, test_balance, labelled, measure,
-  forgetting, mean, spread, greater_is_better, n_folds, n_rows, finished_at
-from finals join cells using (run, learner) join runs using (run)
-where cells.status = 'finished' order by stream, scheme, labelling, seed, runs.rowid, cells.rowid, finals.rowid
-"""
+_FINALS = (
+    *("run", "experiment", "stream", "learner", "scheme", "labelling", "seed", "test_balance", "labelled", "measure"),
+    *("forgetting", "mean", "spread", "greater_is_better", "n_folds", "n_rows", "finished_at"),
+)
+"""What is listed of a last reading, from its run, its cell and itself."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,11 @@ def compute_cell_key(condition: Condition, learner: str, spec: str) -> str:
 def drop_dead_claims(catalogue: sqlite3.Connection) -> None:
     """Drop the claims of processes that have ended."""
     for row in catalogue.execute("select distinct run, host, pid, born, last_sign from claims").fetchall():
-        if not Owner(row["host"], row["pid"], row["born"]).is_alive(row["last_sign"]):
+        try:
+            is_alive = Owner(row["host"], row["pid"], row["born"]).is_alive(row["last_sign"])
+        except (OverflowError, TypeError):  # of a damaged claim
+            is_alive = False
+        if not is_alive:
             owned = (row["run"], row["host"], row["pid"], row["born"])
             catalogue.execute("delete from claims where run = ? and host = ? and pid = ? and born = ?", owned)
 
@@ -74,24 +78,26 @@ def find_finished_cells(
     catalogue: sqlite3.Connection, condition: Condition, request: WantedResults, ignore_results_before: float | None
 ) -> set[tuple[str, str]]:
     """Return name and spec of the learners whose results under a condition cover a request."""
-    cells = catalogue.execute(
-        "select learner, spec, asked, finished_at from cells join runs using (run)"
-        " where condition = ? and cells.status = 'finished'",
-        (condition.key,),
-    )
-    return {
-        (cell["learner"], cell["spec"])
-        for cell in cells
-        if WantedResults.from_json(cell["asked"]).covers(request)
+    runs = {row["run"]: row for row in read_table(catalogue, "runs", "where condition = ?", (condition.key,))}
+    wanted = {
+        run
+        for run, row in runs.items()
+        if WantedResults.from_json(row["asked"]).covers(request)
         and (
             ignore_results_before is None
-            or datetime.fromisoformat(cell["finished_at"]).timestamp() >= ignore_results_before
+            or datetime.fromisoformat(row["finished_at"]).timestamp() >= ignore_results_before
         )
+    }
+    condition_runs = "where run in (select run from runs where condition = ?)"
+    return {
+        (cell["learner"], cell["spec"])
+        for cell in read_table(catalogue, "cells", condition_runs, (condition.key,))
+        if cell["status"] == "finished" and cell["run"] in wanted
     }
 
 
 def enter_run(catalogue: sqlite3.Connection, claim: Claim, facts: Mapping[str, Any], failed: Mapping[str, str]) -> None:
-    """Record the outcome of a claimed run in place of any earlier one, and release the claim."""
+    """Record the outcome of a claimed run inside `replace_run`, and release the claim."""
     condition = claim.condition
     row = {
         "run": claim.run,
@@ -115,13 +121,12 @@ def enter_run(catalogue: sqlite3.Connection, claim: Claim, facts: Mapping[str, A
         "finished_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         **facts,
     }
-    catalogue.execute("delete from runs where run = ?", (claim.run,))
     placeholders = ", ".join(f":{name}" for name in row)
     catalogue.execute(f"insert into runs ({', '.join(row)}) values ({placeholders})", row)
     for name, spec in claim.learners.items():
         status = "failed" if name in failed else "finished"
         cell = (claim.run, name, spec, status, failed.get(name, ""))
-        catalogue.execute("insert into cells values (?, ?, ?, ?, ?)", cell)
+        catalogue.execute("insert into cells values (?, ?, ?, ?, ?, null)", cell)
     catalogue.execute("delete from claims where run = ?", (claim.run,))
 
 
@@ -138,10 +143,9 @@ def find_finals(results: Results) -> Iterator[tuple[str | float | None, ...]]:
 def list_runs(catalogue: sqlite3.Connection) -> list[dict[str, Any]]:
     """Return all runs, oldest first, each with its learners."""
     cells: dict[str, list[dict[str, Any]]] = {}
-    for cell in catalogue.execute("select * from cells order by rowid"):
-        facts = {name: cell[name] for name in ("learner", "spec", "status", "error")}
-        cells.setdefault(cell["run"], []).append(facts)
-    runs = [{**row} for row in catalogue.execute("select * from runs order by rowid")]
+    for cell in read_table(catalogue, "cells"):
+        cells.setdefault(cell.pop("run"), []).append(cell)
+    runs = read_table(catalogue, "runs")
     for run in runs:
         run["sample"], run["asked"] = json.loads(run["sample"] or "null"), json.loads(run["asked"])
         run["learners"] = cells.get(run["run"], [])
@@ -151,7 +155,13 @@ def list_runs(catalogue: sqlite3.Connection) -> list[dict[str, Any]]:
 def list_finals(catalogue: sqlite3.Connection) -> list[dict[str, Any]]:
     """Return the last readings of all finished cells; of repeated ones, the newest."""
     newest: dict[tuple[str, ...], dict[str, Any]] = {}
-    for row in catalogue.execute(_FINALS):
-        key = (row["condition"], row["learner"], row["measure"], row["forgetting"])
-        newest[key] = {name: row[name] for name in row.keys() if name != "condition"}  # noqa: SIM118
+    finals: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for final in read_table(catalogue, "finals"):
+        finals.setdefault((final["run"], final["learner"]), []).append(final)
+    axes = ("stream", "scheme", "labelling", "seed")
+    for run in sorted(list_runs(catalogue), key=lambda run: [run[axis] for axis in axes]):
+        for cell in run["learners"]:
+            for final in finals.get((run["run"], cell["learner"]), ()) if cell["status"] == "finished" else ():
+                key = (run["condition"], final["learner"], final["measure"], final["forgetting"])
+                newest[key] = {name: final[name] if name in final else run[name] for name in _FINALS}
     return list(newest.values())

@@ -8,7 +8,7 @@ from typing import Any
 
 from streamgauge.errors import unknown_name
 from streamgauge.results import Results, load, save
-from streamgauge.store.catalogue import connect, create, write
+from streamgauge.store.catalogue import connect, create, replace_run, write
 from streamgauge.store.conditions import Condition, WantedResults, compute_digest
 from streamgauge.store.entries import (
     Claim,
@@ -164,15 +164,15 @@ class Store:
         failed = {failure.learner: str(failure) for failure in results.failures}
         seconds = results.description.get("seconds")
         facts = {"n_rows": results.n_rows, "n_folds": results.n_folds, "seconds": seconds, "error": ""}
-        with connect(self._path) as catalogue, write(catalogue):
+        with connect(self._path) as catalogue, write(catalogue), replace_run(catalogue, claim.run):
             enter_run(catalogue, claim, {**facts, "status": "finished"}, failed)
             rows = [(claim.run, *row) for row in find_finals(results) if row[0] not in failed]
-            catalogue.executemany("insert into finals values (?, ?, ?, ?, ?, ?, ?)", rows)
+            catalogue.executemany("insert into finals values (?, ?, ?, ?, ?, ?, ?, null)", rows)
 
     def fail(self, claim: Claim, error: str) -> None:
         """Record why a claimed run failed."""
         facts = {"n_rows": None, "n_folds": None, "seconds": None, "error": error, "status": "failed"}
-        with connect(self._path) as catalogue, write(catalogue):
+        with connect(self._path) as catalogue, write(catalogue), replace_run(catalogue, claim.run):
             enter_run(catalogue, claim, facts, dict.fromkeys(claim.learners, error))
 
     def runs(self, wanted: Filter = Filter()) -> list[dict[str, Any]]:

@@ -5,9 +5,7 @@ import io
 import json
 import re
 import shutil
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -52,7 +50,7 @@ from streamgauge.serve.launched_runs import LaunchedRuns, build_arguments, list_
 from streamgauge.serve.live import MAX_NEW_POINTS, Watcher
 from streamgauge.serve.metrics import format_metrics
 from streamgauge.significance import LiveTest, rank
-from streamgauge.store import Store
+from streamgauge.store import Claim, Condition, Store, WantedResults
 from tests.support.timed_examples import make_timed_stream
 from tests.support.verdict_examples import BETTER, MODELS, SURE_LOSS
 
@@ -199,13 +197,17 @@ def test_a_table_holds_all_that_is_shown_and_no_formula(page: TestClient) -> Non
 
 
 def test_runs_of_a_store_name_their_experiment(tmp_path: Path) -> None:
-    evaluate(SEA(n_rows=100), NaiveBayes(), journal=tmp_path / "runs" / "run=abc")
+    store = Store(tmp_path, new=True)
+    wanted = WantedResults(("accuracy",), ("Landmark()",))
+    claim = store.claim(
+        Condition("sea", "sea-1", "", ""), {"bayes": "NaiveBayes()"}, wanted, experiment="quick benchmark"
+    )
+    assert isinstance(claim, Claim)
+    store.fail(claim, "it was too slow")
+    evaluate(SEA(n_rows=100), NaiveBayes(), journal=tmp_path / "runs" / f"run={claim.run}")
     evaluate(SEA(n_rows=100), NaiveBayes(), journal=tmp_path / "runs" / "run=new")
-    with closing(sqlite3.connect(tmp_path / "catalogue.sqlite")) as catalogue, catalogue:
-        catalogue.execute("create table runs (run text primary key, experiment text not null)")
-        catalogue.execute("insert into runs values ('abc', 'quick benchmark')")
     experiments = {run["id"]: run["experiment"] for run in RunFolders(tmp_path).list_summaries()}
-    assert experiments == {"runs/run=abc": "quick benchmark", "runs/run=new": ""}
+    assert experiments == {f"runs/run={claim.run}": "quick benchmark", "runs/run=new": ""}
     (tmp_path / "catalogue.sqlite").write_bytes(b"no database")
     assert {run["experiment"] for run in RunFolders(tmp_path).list_summaries()} == {""}
 

@@ -4,6 +4,7 @@ import json
 import os
 import sqlite3
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib.util import find_spec
@@ -14,7 +15,7 @@ import polars as pl
 import pytest
 
 import streamgauge as sg
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import DamageWarning, StreamgaugeError
 from streamgauge.store import (
     CATALOGUE,
     Claim,
@@ -180,7 +181,7 @@ def test_a_folder_without_a_catalogue_is_no_store(tmp_path):
     with pytest.raises(StreamgaugeError, match="is not a store of results"):
         Store(tmp_path)
     (tmp_path / "file").write_text("")
-    with pytest.raises(StreamgaugeError, match="cannot create a store"):
+    with pytest.raises(StreamgaugeError, match="cannot write the catalogue into"):
         Store(tmp_path / "file" / "store", new=True)
 
 
@@ -238,3 +239,44 @@ def test_a_latex_table_tells_apart_what_differs_and_escapes_names():
     text = build_latex_table(rows)
     assert r"50 \%" in text
     assert r"s\_1, x & -- \\" in text
+
+
+def test_no_flipped_bit_of_the_catalogue_changes_anything_in_silence(filled):
+    path = filled.folder / CATALOGUE
+    whole, lists = path.read_bytes(), (filled.runs(), filled.finals())
+    flips = np.random.default_rng().integers(0, 8 * len(whole), 150).tolist()
+    used = [bit for bit in range(8 * len(whole)) if whole[bit // 8]]
+    flips += np.random.default_rng().choice(used, 150).tolist()
+    for bit in flips:
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                found = (filled.runs(), filled.finals())
+            except StreamgaugeError as error:
+                found = str(error)
+        if isinstance(found, str):
+            assert CATALOGUE in found, bit
+        elif found != lists:
+            assert any(issubclass(each.category, DamageWarning) for each in caught), bit
+            assert all(row in lists[1] for row in found[1]), bit
+    path.write_bytes(whole)
+
+
+def test_a_lost_row_of_the_catalogue_is_noticed(filled):
+    with sqlite3.connect(filled.folder / CATALOGUE) as catalogue:
+        catalogue.execute("delete from finals where rowid = 1")
+    catalogue.close()
+    with pytest.warns(DamageWarning, match=r"catalogue.sqlite is damaged: rows of the table finals are missing"):
+        filled.finals()
+
+
+def test_a_changed_row_of_the_catalogue_is_left_out_and_the_others_are_listed(filled):
+    n = len(filled.finals())
+    with sqlite3.connect(filled.folder / CATALOGUE) as catalogue:
+        catalogue.execute("update finals set mean = mean + 0.001 where rowid = 1")
+    catalogue.close()
+    with pytest.warns(DamageWarning, match=r"damaged: 1 row of the table finals left out"):
+        assert len(filled.finals()) == n - 1

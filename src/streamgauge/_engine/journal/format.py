@@ -9,7 +9,6 @@ Headers, records, lines and files of JSON each end with their checksum. A record
 not read; one that is damaged is refused by name.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -82,21 +81,9 @@ def read_json(path: Path, *, by_hand: bool = False) -> dict[str, Any] | None:
         msg = f"cannot read {path}: {error.strerror or error}"
         raise StreamgaugeError(msg) from None
     try:
-        return unseal_json(data)
+        return unseal_json(data, by_hand=by_hand)
     except (ValueError, RecursionError) as error:
-        facts = _parse_plain(data) if by_hand else None
-        if facts is None:
-            raise make_damage(path, error) from None
-        return facts
-
-
-def _parse_plain(data: bytes) -> dict[str, Any] | None:
-    """Return facts without a checksum; None if these are none."""
-    try:
-        facts = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    return facts if isinstance(facts, dict) and "checksum" not in facts else None
+        raise make_damage(path, error) from None
 
 
 def make_damage(path: Path, reason: object) -> StreamgaugeError:

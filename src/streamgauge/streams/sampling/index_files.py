@@ -4,7 +4,6 @@ They hold the class of every row of a file, so that a second sampling need not c
 file they belong to; without it (if STUFFED itself wrote them) their rows are counted.
 """
 
-import json
 import re
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
+from streamgauge.records.checksums import seal_json, unseal_json
 from streamgauge.streams.files import File
 from streamgauge.streams.files.text_files import locate_errors
 from streamgauge.streams.output_files import Output, open_output, replace_atomically
@@ -92,7 +92,7 @@ def write_index_note(raw: RawText, folder: Path, counts: ClassCounts) -> None:
     ]
     note = {"fingerprint": counts.fingerprint, "n_rows": counts.n_rows, "classes": classes}
     with replace_atomically(_build_note_path(raw, folder)) as temporary:
-        temporary.write_text(json.dumps(note, indent=2) + "\n")
+        temporary.write_text(seal_json(note, indent=2) + "\n", encoding="utf-8")
 
 
 def read_counts(raw: RawText, folder: Path) -> ClassCounts | None:
@@ -100,7 +100,7 @@ def read_counts(raw: RawText, folder: Path) -> ClassCounts | None:
     path = _build_note_path(raw, folder)
     if path.is_file():
         try:
-            note = json.loads(path.read_text())
+            note = unseal_json(path.read_bytes(), by_hand=True)
             classes = {str(entry["name"]): int(entry["rows"]) for entry in note["classes"]}
             return ClassCounts(classes, int(note["n_rows"]), str(note["fingerprint"]))
         except (KeyError, TypeError, ValueError):

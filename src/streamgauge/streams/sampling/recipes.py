@@ -1,12 +1,12 @@
 """Recipes: everything that is needed to draw a sample again."""
 
-import json
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from streamgauge.errors import StreamgaugeError
+from streamgauge.records.checksums import seal_json, unseal_json
 from streamgauge.streams.files import File
 from streamgauge.streams.files.column_roles import Key
 from streamgauge.streams.output_files import replace_atomically
@@ -74,13 +74,13 @@ def write_recipe(path: Path, recipe: Recipe, plan: SamplePlan) -> None:
         },
     }
     with replace_atomically(path) as temporary:
-        temporary.write_text(json.dumps(content, indent=2) + "\n")
+        temporary.write_text(seal_json(content, indent=2) + "\n", encoding="utf-8")
 
 
 def read_recipe(path: Path) -> Recipe:
     """Read a recipe."""
     try:
-        content = json.loads(path.read_text())
+        content = unseal_json(path.read_bytes(), by_hand=True)
         wanted: dict[str, Any] = dict(content["wanted"])
         kind = _KINDS[wanted.pop("kind")]
         features = content["features"]
