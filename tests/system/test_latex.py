@@ -10,10 +10,10 @@ import streamgauge as sg
 from streamgauge.reports import report, write_paper
 
 DOCUMENT = r"""
-\documentclass{article}
+\documentclass[OPTIONS]{article}
 \usepackage[utf8]{inputenc}
 \usepackage[T1]{fontenc}
-\usepackage{booktabs,adjustbox}
+\usepackage{booktabs,adjustbox,graphicx}
 \begin{document}
 INPUT
 \nocite{*}
@@ -25,9 +25,9 @@ INPUT
 needs_tex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is missing")
 
 
-def compile_latex(folder: Path, body: str) -> str:
+def compile_latex(folder: Path, body: str, options: str = "") -> str:
     """Compile a document twice with its references and return what LaTeX printed."""
-    (folder / "main.tex").write_text(DOCUMENT.replace("INPUT", body))
+    (folder / "main.tex").write_text(DOCUMENT.replace("INPUT", body).replace("OPTIONS", options))
     printed = ""
     for command in (["pdflatex", "-interaction=nonstopmode", "-halt-on-error"], ["bibtex"], ["pdflatex"], ["pdflatex"]):
         asked = [*command, "main"] if command != ["pdflatex"] else ["pdflatex", "-interaction=nonstopmode", "main"]
@@ -38,7 +38,8 @@ def compile_latex(folder: Path, body: str) -> str:
 
 
 @needs_tex
-def test_what_is_written_for_a_paper_compiles_and_fits_the_page(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", ["", "twocolumn"])
+def test_what_is_written_for_a_paper_compiles_and_fits_the_page(tmp_path: Path, options: str) -> None:
     learners = {"tree_1": "HoeffdingTree", "bayes & co": "NaiveBayes", "100 %": "MajorityClass"}
     runs = [
         sg.evaluate(stream, learners, scheme="Bootstrap(5)", measures=["accuracy", "kappa_m"], seed=seed)
@@ -46,7 +47,7 @@ def test_what_is_written_for_a_paper_compiles_and_fits_the_page(tmp_path: Path) 
         for seed in (1, 2)
     ]
     write_paper(runs, tmp_path)
-    printed = compile_latex(tmp_path, r"\input{method} \input{tables}")
+    printed = compile_latex(tmp_path, r"\input{method} \input{tables} \input{figures}", options)
     assert (tmp_path / "main.pdf").stat().st_size > 10_000
     assert "Overfull" not in printed
     assert "undefined" not in printed

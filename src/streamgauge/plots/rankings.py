@@ -18,11 +18,18 @@ if TYPE_CHECKING:
 __all__ = ["p_values", "ranks", "wins"]
 
 
-def ranks(ranking: Ranking) -> Figure:
+def ranks(ranking: Ranking, *, width: float = 7.0) -> Figure:
     """Draw the critical-difference diagram: learners on an axis of mean ranks, and bars over those that do not differ.
 
     With Nemenyi's post-hoc test the critical difference is drawn as well. A dot marks each learner that belongs to a
     bar; a learner without a dot does not.
+
+    Parameters
+    ----------
+    ranking
+        The ranking.
+    width
+        The width in inches; long names make it wider.
 
     Examples
     --------
@@ -32,9 +39,11 @@ def ranks(ranking: Ranking) -> Figure:
     ['tree  1.00 ', ' 2.00  bayes']
     """
     rows = (len(ranking.learners) + 1) // 2
-    with new_figure((7.0, 1.3 + 0.25 * (rows + len(ranking.groups)))) as drawn:
+    names = 0.07 * (8 + max(map(len, ranking.learners)))  # inches on either side, with the rank and a gap
+    width = max(width, 2 * names + 0.9)
+    with new_figure((width, 1.3 + 0.25 * (rows + len(ranking.groups)))) as drawn:
         drawn.set_layout_engine("none")
-        _draw_ranks(drawn.add_axes((0.2, 0.0, 0.6, 1.0)), ranking, rows)
+        _draw_ranks(drawn.add_axes((names / width, 0.0, 1 - 2 * names / width, 1.0)), ranking, rows)
     return Figure(drawn)
 
 

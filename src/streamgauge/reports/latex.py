@@ -8,8 +8,8 @@ from streamgauge.reports.model import Cell, Document, Grid
 
 __all__ = ["escape_latex", "to_latex", "to_tabular"]
 
-LINE_WIDTH = 64
-"""The number of small characters that fit on a line of the class article."""
+COLUMN_WIDTH = 36
+"""The number of small characters that surely fit into a column of the class article with two columns."""
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -76,6 +76,7 @@ def to_latex(document: Document, labels: set[str] | None = None) -> str:
       \small
       \caption{Cost.}
       \label{tab:cost}
+      \smallskip
       \begin{tabular}{lr}
         \toprule
         learner & CPU s \\
@@ -86,11 +87,11 @@ def to_latex(document: Document, labels: set[str] | None = None) -> str:
     \end{table}
     <BLANKLINE>
 
-    A table that may be wider than the page is scaled down.
+    A table that may be wider than a column spans both columns of a page, and is scaled down if it is wider than that.
 
     >>> wide = Grid("Cost", ("learner", *["a long heading"] * 9), (("tree", (Cell("1.2"),) * 9),))
     >>> [line for line in to_latex(Document("tree", "", (wide,))).splitlines() if "adjustbox" in line]
-    ['% needs \\usepackage{booktabs,adjustbox}', '  \\begin{adjustbox}{max width=\\textwidth}', '  \\end{adjustbox}']
+    ['% needs \\usepackage{booktabs,adjustbox}', '  \\begin{adjustbox}{max width=\\linewidth}', '  \\end{adjustbox}']
     """
     grids = [block for block in document.blocks if isinstance(block, Grid)]
     packages = "booktabs,adjustbox" if any(map(_is_wide, grids)) else "booktabs"
@@ -124,22 +125,24 @@ def _write_table(grid: Grid, stream: str, label: str) -> list[str]:
     caption = f"{escape_latex(title)}. {escape_latex(grid.note)}".strip()
     table = to_tabular(grid)
     if _is_wide(grid):
-        table = [r"\begin{adjustbox}{max width=\textwidth}", *(f"  {line}" for line in table), r"\end{adjustbox}"]
+        table = [r"\begin{adjustbox}{max width=\linewidth}", *(f"  {line}" for line in table), r"\end{adjustbox}"]
+    kind = "table*" if _is_wide(grid) else "table"  # the same on a page of one column
     return [
-        r"\begin{table}",
+        rf"\begin{{{kind}}}",
         r"  \centering",
         r"  \small",
         rf"  \caption{{{caption}}}",
         rf"  \label{{tab:{label}}}",
+        r"  \smallskip",
         *(f"  {line}" for line in table),
-        r"\end{table}",
+        rf"\end{{{kind}}}",
     ]
 
 
 def _is_wide(grid: Grid) -> bool:
-    """Return whether a table may be wider than the page."""
+    """Return whether a table may be wider than a column."""
     lines = [grid.columns, *((name, *(cell.text for cell in cells)) for name, cells in grid.rows)]
-    return sum(max(map(len, column)) + 2 for column in zip(*lines, strict=True)) > LINE_WIDTH
+    return sum(max(map(len, column)) + 2 for column in zip(*lines, strict=True)) > COLUMN_WIDTH
 
 
 def to_tabular(grid: Grid) -> list[str]:

@@ -2,9 +2,12 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +15,12 @@ from numpy.typing import NDArray
 from streamgauge._format.numbers import format_spread, format_value, label_measure
 from streamgauge._format.text import count, describe_forgetting, join_words, shorten_stream_names
 from streamgauge.errors import StreamgaugeError
+from streamgauge.names import FAMILIES
 from streamgauge.records import RunData
 from streamgauge.reports.findings import format_p_term
 from streamgauge.reports.latex import escape_latex, to_latex
 from streamgauge.reports.model import Cell, Document, Grid
-from streamgauge.reports.references import collect_references
+from streamgauge.reports.references import collect_references, list_citations
 from streamgauge.reports.title import TESTED, get_part
 from streamgauge.significance import Comparison, Ranking, compare_all, friedman, holm, rank, two_way_t, wilcoxon
 from streamgauge.significance.compare import LANDMARK, choose_forgetting
@@ -26,7 +30,13 @@ from streamgauge.streams.output_files import replace_atomically
 __all__ = ["build_paper_tables", "describe_method", "shorten_streams", "write_paper"]
 
 FILES = ("tables.tex", "method.tex", "references.bib")
-"""What `write_paper` writes."""
+"""What `write_paper` always writes."""
+
+SEEDS = ("n_rows", "seed", "sample")
+"""Options of generators that are said elsewhere."""
+
+COLUMN_INCHES = 3.35
+"""The width of figures, which is that of a column."""
 
 
 def write_paper(
@@ -39,14 +49,16 @@ def write_paper(
     post_hoc: str = "wilcoxon_holm",
     value: str | None = None,
 ) -> list[Path]:
-    """Write the LaTeX tables, the paragraph on the method and the BibTeX file of a paper; return their paths.
+    """Write the LaTeX tables, the paragraph on the method, the BibTeX file and the figures; return their paths.
 
     Parameters
     ----------
     results
         The results of evaluations of the same learners: other streams, and other seeds of the same streams.
     folder
-        Where to write ``tables.tex``, ``method.tex`` and ``references.bib``; it is made if it is missing.
+        Where to write ``tables.tex``, ``method.tex`` and ``references.bib``, and, if Matplotlib is installed,
+        ``figures.tex`` with the curves and, over several streams, the mean ranks, as wide as a column. It is made if
+        it is missing.
     measures
         The measures; by default all of the runs.
     forgetting, post_hoc, value
@@ -60,7 +72,7 @@ def write_paper(
     >>> from streamgauge import evaluate
     >>> runs = [evaluate(stream, ["NaiveBayes", "NoChange"], n_rows=1000) for stream in ("SEA", "RandomRBF", "LED")]
     >>> [path.name for path in write_paper(runs, mkdtemp())]
-    ['tables.tex', 'method.tex', 'references.bib']
+    ['tables.tex', 'method.tex', 'references.bib', 'curves.pdf', 'ranks.pdf', 'figures.tex']
     """
     runs = [results] if isinstance(results, RunData) else list(results)
     if not runs:
@@ -70,15 +82,19 @@ def write_paper(
         runs, measures=measures, forgetting=forgetting, alpha=alpha, post_hoc=post_hoc, value=value
     )
     several = len({_name_stream(run) for run in runs}) > 1
-    methods: list[object] = [two_way_t, *([friedman] if several else [])]
-    methods += [wilcoxon] if several and post_hoc == "wilcoxon_holm" else []
-    methods += [holm] if len(runs[0].learners) > 2 or (several and post_hoc.endswith("_holm")) else []
+    methods: dict[str, object] = {"two-way t": two_way_t}
+    if several:
+        methods["Friedman"] = friedman
+    if several and post_hoc == "wilcoxon_holm":
+        methods["Wilcoxon"] = wilcoxon
+    if len(runs[0].learners) > 2 or (several and post_hoc.endswith("_holm")):
+        methods["Holm"] = holm
     texts = (
         to_latex(tables),
         # Lines may end within the options of a learner, which have no spaces.
         re.sub(r"([(=])", r"\1\\allowbreak{}", escape_latex(describe_method(runs, alpha=alpha, post_hoc=post_hoc)))
-        + "\n",
-        collect_references(runs, methods),
+        + f" {_cite(runs, methods)}\n",
+        collect_references(runs, methods.values()),
     )
     folder = Path(folder)
     paths = [folder / name for name in FILES]
@@ -90,7 +106,51 @@ def write_paper(
     except OSError as error:
         msg = f"cannot write to {folder}: {error.strerror or error}"
         raise StreamgaugeError(msg) from None
-    return paths
+    chosen = {"forgetting": forgetting, "alpha": alpha, "post_hoc": post_hoc, "value": value}
+    return [*paths, *_write_figures(runs, folder, (measures or runs[0].measures)[0], chosen)]
+
+
+def _write_figures(runs: Sequence[RunData], folder: Path, measure: str, options: dict[str, Any]) -> list[Path]:
+    """Draw the curves and, over several streams, the mean ranks; return the files, none without Matplotlib."""
+    if find_spec("matplotlib") is None:
+        return []
+    from streamgauge.plots import curves, ranks  # noqa: PLC0415  (Matplotlib is slow to import)
+
+    names = list(dict.fromkeys(map(_name_stream, runs)))
+    shown = [name for name in runs[0].forgettings if name != LANDMARK] or [LANDMARK]
+    forgetting = choose_forgetting(runs[0].forgettings, options["forgetting"]) if options["forgetting"] else shown[0]
+    height = 2.4 if len(names) == 1 else 0.9 + 1.5 * ((len(names) + 1) // 2)
+    along = curves(runs, measure, forgetting, size=(COLUMN_INCHES, height))
+    along.drawn.suptitle("")  # the caption says it
+    if len(names) == 1:
+        along.drawn.axes[0].set_title("")
+    over = " Means over the seeds; bands span all seeds and folds." if len(runs) > len(names) else ""
+    drawings = {"curves": (along, f"{measure} {describe_forgetting(forgetting)}, along the stream.{over}")}
+    if len(names) > 1 and len(runs[0].learners) > 1:
+        ranking = rank(runs, measure=measure, **options)
+        joined = " A bar joins learners without a significant difference; each of them has a dot on it."
+        drawings["ranks"] = (ranks(ranking, width=COLUMN_INCHES), f"Mean ranks by {ranking.subject}.{joined}")
+    paths = [figure.save(folder / f"{name}.pdf") for name, (figure, _) in drawings.items()]
+    lines = [r"% needs \usepackage{graphicx}, and \graphicspath where this folder is another one"]
+    for name, (_, caption) in drawings.items():
+        lines += [
+            r"\begin{figure}",
+            r"  \centering",
+            rf"  \includegraphics[width=\linewidth]{{{name}}}",
+            rf"  \caption{{{escape_latex(caption)}}}",
+            rf"  \label{{fig:{name}}}",
+            r"\end{figure}",
+        ]
+    with replace_atomically(folder / "figures.tex") as temporary:
+        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return [*paths, folder / "figures.tex"]
+
+
+def _cite(runs: Sequence[RunData], methods: Mapping[str, object]) -> str:
+    """Return a sentence that cites what was used, each by its name."""
+    cited = {**list_citations(runs, methods), "streamgauge": ["streamgauge"]}
+    parts = [rf"{escape_latex(name)}~\cite{{{','.join(keys)}}}" for name, keys in cited.items()]
+    return f"References: {', '.join(parts)}."
 
 
 def build_paper_tables(
@@ -258,6 +318,7 @@ def describe_method(runs: Sequence[RunData], *, alpha: float = 0.05, post_hoc: s
     sentences = [
         f"We evaluated {learners} on {join_words(streams)} with streamgauge {version('streamgauge')}, over {n_rows}"
         " rows of each stream in one pass.",
+        *_describe_streams(runs),
         *_describe_scheme(first),
         _describe_seeds(runs),
         *_describe_specs(first),
@@ -278,11 +339,28 @@ def describe_method(runs: Sequence[RunData], *, alpha: float = 0.05, post_hoc: s
     return " ".join(sentences)
 
 
+def _describe_streams(runs: Sequence[RunData]) -> list[str]:
+    """Return what generators are behind the names of streams, with the options that are not the usual ones."""
+    known = FAMILIES["streams"]()
+    shown = {}
+    for run in runs:
+        name = _name_stream(run)
+        match = re.fullmatch(r"(\w+)/\d+\((.*)\)", str(get_part(run.description, "stream").get("fingerprint", "")))
+        if match is None or match[1] not in known or name.startswith(match[1]) or "/" in match[2]:
+            continue  # what is made of other streams is described by its name
+        usual = {key: repr(option.default) for key, option in signature(known[match[1]]).parameters.items()}
+        options = re.findall(r"(\w+)=((?:\([^()]*\)|[^,()])+)", match[2])
+        own = [f"{key}={text}" for key, text in options if key not in SEEDS and usual.get(key, text) != text]
+        shown[name] = f"{name} is {match[1]}" + (f"({', '.join(own)})" if own else "")
+    return [f"Streams: {'; '.join(shown.values())}."] if shown else []
+
+
 def _describe_scheme(run: RunData) -> list[str]:
     scheme = get_part(run.description, "scheme")
     name, n_folds = scheme.get("name"), scheme.get("n_folds")
     if not isinstance(n_folds, int) or n_folds == 1:
-        return [f"The scheme was {name}: every row is tested before it is learnt."] if name else []
+        how = "was prequential" if name == "Prequential(test='all')" else f"scheme was {name}"
+        return [f"The evaluation {how}: every row is tested before it is learnt."] if name else []
     tested = TESTED.get(str(scheme.get("test")), "")
     return [f"The scheme was {name}, with {count(n_folds, 'fold')}{f', {tested}' if tested else ''}."]
 

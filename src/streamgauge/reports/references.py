@@ -3,14 +3,14 @@
 import inspect
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 
 from streamgauge.names import FAMILIES
 from streamgauge.records import RunData
 from streamgauge.reports.title import get_part
 
-__all__ = ["collect_references", "parse_reference", "to_bibtex"]
+__all__ = ["collect_references", "list_citations", "parse_reference", "to_bibtex"]
 
 _INITIALS = r"[A-Z]\.(?:[ -]?[A-Z]\.)*"
 _SURNAME = r"(?:(?:de|van|der|von|la|di) )*[A-Z][\w'-]*(?: [A-Z][\w'-]*)*(?: et al\.)?"
@@ -100,7 +100,7 @@ def collect_references(runs: Sequence[RunData], methods: Iterable[object] = ()) 
     >>> print(collect_references([evaluate("SEA(n_rows=100)", "HoeffdingTree")]).splitlines()[0])
     @misc{streamgauge,
     """
-    things = [*_find_things(runs), *methods]
+    things = [*_find_things(runs).values(), *methods]
     texts = dict.fromkeys(reference for thing in things for reference in list_references(thing))
     # Of two references to one paper the one with more authors counts.
     known = sorted(map(parse_reference, texts), key=lambda parts: len(parts.get("author", "")))
@@ -112,6 +112,20 @@ def collect_references(runs: Sequence[RunData], methods: Iterable[object] = ()) 
         "note": f"Version {version('streamgauge')}",
     }
     return "\n\n".join([to_bibtex(own), *(entries[key] for key in sorted(entries))]) + "\n"
+
+
+def list_citations(runs: Sequence[RunData], methods: Mapping[str, object] | None = None) -> dict[str, list[str]]:
+    """Return the keys of the entries of `collect_references` by the name of what they are of.
+
+    Examples
+    --------
+    >>> from streamgauge import evaluate
+    >>> list_citations([evaluate("SEA(n_rows=100)", "HoeffdingTree")])["HoeffdingTree"]
+    ['domingos2000mining', 'lyon2014hellinger']
+    """
+    things = {**_find_things(runs), **(methods or {})}
+    keys = {name: [parse_reference(text)["key"] for text in list_references(thing)] for name, thing in things.items()}
+    return {name: list(dict.fromkeys(found)) for name, found in keys.items() if found}
 
 
 def list_references(thing: object) -> list[str]:
@@ -131,8 +145,8 @@ def list_references(thing: object) -> list[str]:
     return [part for part in parts if part and not part.startswith("See ")]
 
 
-def _find_things(runs: Sequence[RunData]) -> list[object]:
-    """Return the classes of learners, streams, schemes and forgettings that descriptions of runs name."""
+def _find_things(runs: Sequence[RunData]) -> dict[str, object]:
+    """Return by name the classes of learners, streams, schemes and forgettings that descriptions of runs name."""
     known = {name: thing for family in FAMILIES.values() for name, thing in family().items()}
     texts: list[str] = []
     for run in runs:
@@ -143,4 +157,4 @@ def _find_things(runs: Sequence[RunData]) -> list[object]:
         detectors = run.description.get("detectors")
         texts += map(str, detectors) if isinstance(detectors, list) else ()
     names = dict.fromkeys(name for text in texts for name in _NAMES.findall(text) if name in known)
-    return [known[name] for name in names]
+    return {name: known[name] for name in names}

@@ -167,8 +167,8 @@ def rank_runs(
     Examples
     --------
     >>> from streamgauge import evaluate
-    >>> rank_runs([evaluate("SEA", "NaiveBayes", n_rows=500)])[1]
-    'a ranking needs at least 2 streams, not 1'
+    >>> rank_runs([evaluate("SEA", "NaiveBayes", n_rows=500)])[1].partition(",")[0]
+    'a ranking needs at least 2 learners on at least 2 streams'
     """
     if not runs:
         return None, "no run is finished"

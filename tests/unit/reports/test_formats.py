@@ -67,8 +67,8 @@ def test_a_difference_that_is_no_rate_is_not_reported_in_percentage_points(resul
 def test_names_cannot_break_out_of_latex_or_markdown() -> None:
     hostile = replace(example_results(["tree", HOSTILE], n_points=3, n_folds=2), failures=())
     tex = report(hostile, (), format="latex")
-    tables = re.findall(r"\\begin\{table\}.*?\n\\end\{table\}", tex, flags=re.DOTALL)
-    assert len(tables) == tex.count("\\begin{table}") == len(re.findall(r"^\\end\{table\}$", tex, flags=re.MULTILINE))
+    tables = re.findall(r"\\begin\{table\*?\}.*?\n\\end\{table\*?\}", tex, flags=re.DOTALL)
+    assert len(tables) == tex.count("\\caption{") == len(re.findall(r"^\\end\{table\*?\}$", tex, flags=re.MULTILINE))
     for table in tables:
         assert not re.search(r"(?<!\\)[#%]", table)
         plain = re.sub(r"\\[{}]", "", table)
@@ -115,7 +115,7 @@ def test_files_are_described_by_their_names_units_once_and_tables_have_labels(tm
     assert [line.split("&")[0].strip() for line in values.strip().splitlines()][2:] == ["other", "mean rank"]
     assert values.count("rows.csv.gz") == 2  # two files of one name are distinguished
     labels = re.findall(r"\\label\{tab:([a-z0-9-]+)\}", tex)
-    assert len(set(labels)) == len(labels) == tex.count("\\begin{table}")
+    assert len(set(labels)) == len(labels) == tex.count("\\caption{")
     assert {"other-pairwise-tests", "other-pairwise-tests-2"} <= set(labels)
     pairs = tex.split("Pairwise tests")[1].split("\\toprule")[1].split("\\end{tabular}")[0]
     assert pairs.count("pp") == 1

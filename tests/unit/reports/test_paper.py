@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -73,8 +74,31 @@ def test_marks_under_a_window_are_those_of_the_windowed_test() -> None:
 
 def test_only_the_tests_that_were_used_are_cited(runs: list[sg.Results], tmp_path: Path) -> None:
     for post_hoc, cited in (("wilcoxon_holm", True), ("nemenyi", False)):
-        *_, references = write_paper(runs, tmp_path / post_hoc, post_hoc=post_hoc)
+        _, method, references, *_ = write_paper(runs, tmp_path / post_hoc, post_hoc=post_hoc)
         assert ("wilcoxon1945individual" in references.read_text()) == cited
+        keys = {key for keys in re.findall(r"\\cite\{(.+?)\}", method.read_text()) for key in keys.split(",")}
+        assert keys == set(re.findall(r"^@\w+\{(.+),", references.read_text(), re.MULTILINE))
+
+
+def test_figures_are_as_wide_as_a_column(runs: list[sg.Results], tmp_path: Path) -> None:
+    *_, curves, ranks, figures = write_paper(runs, tmp_path)
+    for path in (curves, ranks):
+        box = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ", path.read_bytes())
+        assert box is not None
+        assert float(box[1]) < 72 * 3.6
+        assert rf"\includegraphics[width=\linewidth]{{{path.stem}}}" in figures.read_text()
+    one = write_paper(runs[:1], tmp_path / "one")
+    assert [path.name for path in one] == ["tables.tex", "method.tex", "references.bib", "curves.pdf", "figures.tex"]
+
+
+def test_named_generators_are_described_by_the_options_that_are_not_usual() -> None:
+    stream = sg.RandomRBF(speed=0.001, seed=5, n_rows=500)
+    run = sg.evaluate(stream, "NoChange")
+    facts = run.description["stream"]
+    assert isinstance(facts, dict)
+    named = replace(run, description={**run.description, "stream": {**facts, "name": "moving"}})
+    assert "Streams: moving is RandomRBF(speed=0.001)." in describe_method([named])
+    assert "Streams:" not in describe_method([run])
 
 
 def test_the_method_names_scheme_seeds_tests_and_null(runs: list[sg.Results]) -> None:
