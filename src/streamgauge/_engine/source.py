@@ -28,6 +28,9 @@ BATCH_BYTES = 16 << 20
 MIN_ROWS, MAX_ROWS = 512, 262_144
 """The least and the most rows of a batch by default."""
 
+WIDE_BATCH_BYTES = 64 << 20
+"""The most bytes of the least rows: batches of very many attributes have fewer."""
+
 IN_MEMORY_FACTOR = 4
 """Batches are larger by this factor if the rows are in memory and there is one cell: nothing is copied, and no second
 cell would find the rows in a cache."""
@@ -50,7 +53,9 @@ def default_batch_size(schema: Schema, *, single_pass: bool = False) -> int:
     >>> default_batch_size(SEA().schema), default_batch_size(SEA().schema, single_pass=True)
     (262144, 1048576)
     """
-    size = min(max(BATCH_BYTES // (8 * max(schema.n_attributes, schema.n_classes)), MIN_ROWS), MAX_ROWS)
+    row_bytes = 8 * max(schema.n_attributes, schema.n_classes)
+    least = min(MIN_ROWS, max(1, WIDE_BATCH_BYTES // row_bytes))
+    size = min(max(BATCH_BYTES // row_bytes, least), MAX_ROWS)
     return IN_MEMORY_FACTOR * size if single_pass else size
 
 

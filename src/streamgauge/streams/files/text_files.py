@@ -12,7 +12,7 @@ from streamgauge.records import Schema
 from streamgauge.streams.column_rules import MAX_CLASSES, MAX_DECLARED_NAMES, sort_names
 from streamgauge.streams.files.column_roles import Column, Key, Kind, Selection, build_layout, build_schema
 from streamgauge.streams.files.row_blocks import Rows
-from streamgauge.streams.files.source import Source
+from streamgauge.streams.files.source import CHUNK_BYTES, Source
 
 __all__ = [
     "ColumnSurvey",
@@ -36,6 +36,14 @@ whether the column holds other values, too."""
 
 Surveyed = tuple[str, str, str | None, int]
 """A column to survey: name, contents, format of times, most names."""
+
+MAX_UNUSED_ATTRIBUTES = 10_000
+"""A libsvm file may have more attributes only if it has room for as many values, each of at least `VALUE_BYTES`."""
+
+VALUE_BYTES = 4
+
+MAX_NUMBERS_PER_BYTE = 1_000
+"""The most numbers of dense rows for each byte of a sparse file, so that its cost is in proportion to its size."""
 
 AFTER_ALL_ROWS = 1 << 62
 """Skipping to this row skips all rows."""
@@ -95,18 +103,28 @@ class TextReader:
         """Yield the rows from `start` on, `size` at a time."""
         mark = self._find_mark_before(start)
         reader = self._build(mark, start)
+        n_numbers = n_bytes = 0
         with locate_errors(self._source):
             for chunk in read_from(self._source, mark):
                 position = 0
+                n_bytes += len(chunk)
                 while position < len(chunk):
                     position += reader.update(chunk, position, size)
                     self._remember(reader.take_marks())
                     if reader.n_rows >= size:
+                        n_numbers += reader.n_rows * self.schema.n_attributes
+                        if n_numbers > MAX_NUMBERS_PER_BYTE * max(n_bytes, CHUNK_BYTES):
+                            raise self._make_error()
                         yield reader.take()
             reader.finish()
         self._n_rows = reader.row
         if reader.n_rows:
             yield reader.take()
+
+    def _make_error(self) -> StreamgaugeError:
+        n = self.schema.n_attributes
+        msg = f"{self._source.name}: its rows are too sparse for {n:,} attributes: drop or hash some of them"
+        return StreamgaugeError(msg)
 
     def _find_mark_before(self, row: int) -> Mark:
         marks = self._marks
@@ -312,8 +330,10 @@ def build_column(name: str, content: str, seen: ColumnSurvey, time_format: str |
 def open_libsvm(source: Source) -> TextReader:
     """Open a libsvm file; one pass finds its classes and its largest index."""
     survey = _native.LibsvmSurvey(MAX_CLASSES)
+    n_bytes = 0
     with locate_errors(source):
         for chunk in source.read_chunks():
+            n_bytes += len(chunk)
             survey.update(chunk)
         survey.finish()
     names, lowest, highest, n_rows = survey.seen
@@ -321,6 +341,9 @@ def open_libsvm(source: Source) -> TextReader:
         msg = f"{source.name} has no {'values' if n_rows else 'rows'}"
         raise StreamgaugeError(msg)
     base = min(lowest, 1)
+    if highest > max(MAX_UNUSED_ATTRIBUTES, n_bytes // VALUE_BYTES):
+        msg = f"{source.name}: it has a value with index {highest:,}, too large for its {n_bytes:,} bytes: renumber them"
+        raise StreamgaugeError(msg)
     classes = sort_names(names)
     schema = build_schema(
         [
