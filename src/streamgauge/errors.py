@@ -1,7 +1,9 @@
 """Errors and warnings: each names the culprit and what to do."""
 
+import os
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 __all__ = [
@@ -12,10 +14,13 @@ __all__ = [
     "LearnerError",
     "StreamWarning",
     "StreamgaugeError",
+    "is_possible_path",
     "nearest",
     "require_at_least",
     "require_between",
     "require_kind",
+    "require_path",
+    "shorten",
     "unknown_name",
 ]
 
@@ -119,9 +124,9 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> StreamgaugeError
     "there is no option 'grace'; did you mean grace_period?"
     """
     names = sorted(known)
-    near = nearest(name, names)
+    near = nearest(name[:200], names)
     hint = f"there are {', '.join(names)}" if near is None else f"did you mean {near}?"
-    return StreamgaugeError(f"there is no {kind} {name!r}; {hint}")
+    return StreamgaugeError(f"there is no {kind} {shorten(repr(name))}; {hint}")
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -150,7 +155,10 @@ def require_at_least(option: str, value: int, least: int) -> None:
     >>> require_at_least("width", 10, 1)
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        msg = f"{option} = {value!r}: it must be a whole number of at least {least}"
+        msg = f"{option} = {shorten(repr(value))}: it must be a whole number of at least {least}"
+        raise StreamgaugeError(msg)
+    if value >= 2**64:
+        msg = f"{option} = {shorten(repr(value))}: it must be below 2**64"
         raise StreamgaugeError(msg)
 
 
@@ -183,5 +191,50 @@ def require_kind(option: str, value: object, kind: type | tuple[type, ...], noun
     streamgauge.errors.StreamgaugeError: log = 3: it must be a path
     """
     if not isinstance(value, kind):
-        msg = f"{option} = {value!r}: it must be {noun}"
+        msg = f"{option} = {shorten(repr(value))}: it must be {noun}"
         raise StreamgaugeError(msg)
+
+
+def require_path(option: str, value: object) -> None:
+    """Raise unless a value is a path that the system can have.
+
+    Examples
+    --------
+    >>> require_path("out", "results/rbf")
+    >>> require_path("out", "a" * 5000)
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: out = 'aaaaaaaaaaaaaaaaaaa...: the system cannot have such a path
+    """
+    require_kind(option, value, (str, os.PathLike), "a path")
+    if not is_possible_path(value):
+        msg = f"{option} = {shorten(repr(value), 20)}: the system cannot have such a path"
+        raise StreamgaugeError(msg)
+
+
+def is_possible_path(path: object) -> bool:
+    r"""Return whether the system can have a path: one that is not too long, of characters that it knows.
+
+    Examples
+    --------
+    >>> is_possible_path("no such file"), is_possible_path("a" * 5000), is_possible_path("a\0")
+    (True, False, False)
+    """
+    try:
+        Path(path).stat()  # type: ignore[arg-type]
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def shorten(text: str, n: int = 200) -> str:
+    """Return a text, cut where it is longer than an error can show.
+
+    Examples
+    --------
+    >>> shorten("abcdef", 3)
+    'abc...'
+    """
+    return text if len(text) <= n else f"{text[:n]}..."

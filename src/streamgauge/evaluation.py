@@ -32,6 +32,7 @@ from streamgauge.errors import (
     require_at_least,
     require_between,
     require_kind,
+    require_path,
 )
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.labelling import AllLabels, First, Fraction
@@ -65,6 +66,9 @@ __all__ = ["Evaluation", "evaluate"]
 
 Item = TypeVar("Item")
 
+
+MAX_CELLS = 1_000_000
+"""The most cells, learners times folds."""
 
 MAX_FOLDS = 255
 """The most folds in which learners can be compared."""
@@ -132,6 +136,7 @@ class Evaluation:
         for option, seconds in (("time_limit", time_limit), ("time_budget", time_budget)):
             if seconds is not None:
                 require_between(option, seconds, 0.0, float("inf"))
+        require_kind("resources", resources, bool, "True or False")
         _check_kinds(recorders, backend, {"checkpoint": checkpoint, "journal": journal})
         found_scheme: Scheme = find_object("scheme", scheme)
         columns = {"target": target, "weight": weight, "time": time, "time_format": time_format, "keep": keep}
@@ -148,6 +153,8 @@ class Evaluation:
         self.forgettings: tuple[Forgetting, ...] = (
             tuple(forgettings) if isinstance(forgettings, Sequence) else (forgettings,)
         )
+        for each in self.forgettings:
+            require_kind("forgetting", each, Forgetting, "objects such as Window(1000)")
         self.measures: tuple[Measure, ...] = find_measures(measures, self.stream)
         is_bounded = n_rows is not None or self._stream.ends or self.stream.n_rows is not None
         _check_folds(self.scheme, len(self.specs))
@@ -693,8 +700,8 @@ def _check_kinds(recorders: object, backend: object, folders: Mapping[str, objec
             "recorders", recorder, Recorder, "an object with a method open(), such as Predictions('p.parquet')"
         )
     for option, folder in folders.items():
-        if folder is not None:
-            require_kind(option, folder, (str, Path, CheckpointPolicy), "the path of a folder")
+        if folder is not None and not isinstance(folder, CheckpointPolicy):
+            require_path(option, folder)
 
 
 def _check_callbacks(functions: Mapping[str, object], log: object) -> None:
@@ -703,7 +710,7 @@ def _check_callbacks(functions: Mapping[str, object], log: object) -> None:
             msg = f"{option} = {function!r}: it must be a function"
             raise StreamgaugeError(msg)
     if log is not None:
-        require_kind("log", log, (str, Path), "the path of a file")
+        require_path("log", log)
 
 
 def _check_times(stream: StreamBase, labelling: Labelling, forgettings: Sequence[Forgetting]) -> None:
@@ -720,6 +727,10 @@ def _check_times(stream: StreamBase, labelling: Labelling, forgettings: Sequence
 
 
 def _check_folds(scheme: Scheme, n_learners: int) -> None:
+    n_cells = adopt_scheme(scheme).n_folds * n_learners
+    if n_cells > MAX_CELLS:
+        msg = f"{to_text(scheme)} and {n_learners} learners make {n_cells:,} cells; the most is {MAX_CELLS:,}"
+        raise StreamgaugeError(msg)
     if adopt_scheme(scheme).n_folds > MAX_FOLDS and n_learners > 1:
         msg = f"{to_text(scheme)} has more than {MAX_FOLDS} folds, which is the most for a comparison of learners"
         raise StreamgaugeError(msg)

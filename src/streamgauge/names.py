@@ -16,7 +16,7 @@ from typing import Any
 from streamgauge._foreign import is_factory, is_stream_class
 from streamgauge._format.objects import Known, make
 from streamgauge._format.text import to_text
-from streamgauge.errors import StreamgaugeError, nearest, require_kind, unknown_name
+from streamgauge.errors import StreamgaugeError, is_possible_path, nearest, require_kind, unknown_name
 from streamgauge.protocols import Forgetting, Labelling, Scheme, Stream
 
 __all__ = [
@@ -304,17 +304,18 @@ def find_labelled_stream(text: str, **options: Any) -> tuple[Stream, Labelling |
     """
     from streamgauge.streams import DATASETS, File, load, open_test  # noqa: PLC0415
 
-    if (Path(text) / "recipe.json").is_file():
-        _refuse_options(text, "a sample", options)
-        return open_test(text)
     path = Path(text)
-    if (path.exists() and not path.is_dir()) or text == "-" or (path.suffix and "(" not in text):
-        return File(text, **options), None
+    if is_possible_path(path / "recipe.json"):
+        if (path / "recipe.json").is_file():
+            _refuse_options(text, "a sample", options)
+            return open_test(text)
+        if (path.exists() and not path.is_dir()) or text == "-" or (path.suffix and "(" not in text):
+            return File(text, **options), None
     if text in DATASETS:
         return load(text, **options), None
     known = FAMILIES["streams"]()
     if "(" not in text and text not in known:
-        if text and path.is_dir():
+        if text and is_possible_path(text) and path.is_dir():
             msg = f"{text} is a folder that 'streamgauge sample' did not write: there is no recipe.json in it"
             raise StreamgaugeError(msg)
         raise unknown_name(kind="stream", name=text, known={**known, **DATASETS})

@@ -1,5 +1,6 @@
 """The entry point: `streamgauge`."""
 
+import errno
 import os
 import sys
 from importlib import import_module
@@ -7,7 +8,7 @@ from importlib import import_module
 import click
 
 from streamgauge.cli.output import INVALID_ARGUMENTS, RUN_FAILED, STOPPED
-from streamgauge.errors import EndlessStreamError, StreamgaugeError, unknown_name
+from streamgauge.errors import EndlessStreamError, StreamgaugeError, shorten, unknown_name
 
 __all__ = ["main"]
 
@@ -33,6 +34,9 @@ COMMANDS = {
     "completion": "Print a shell completion script.",
 }
 
+
+MAX_ERROR = 2_000
+"""The most characters of an error, which may quote an argument."""
 
 EPILOGUE = """\b
 Every command explains its options, with examples, under --help. --json prints JSON, --quiet prints results only.
@@ -79,15 +83,22 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
-    except Exception as error:  # last resort: a traceback only on request
-        if os.environ.get("STREAMGAUGE_DEBUG") or "--verbose" in sys.argv:
-            raise
-        hint = "--verbose or STREAMGAUGE_DEBUG=1 shows the traceback"
-        _fail(f"unexpected {type(error).__name__}: {error} ({hint})", RUN_FAILED)
+    except Exception as error:  # last resort
+        _fail_unexpectedly(error)
     else:
         sys.exit(status if isinstance(status, int) else 0)
 
 
+def _fail_unexpectedly(error: Exception) -> None:
+    """Show an error that no command explains, with a traceback only on request."""
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        _fail(f"the system cannot have the path {shorten(repr(error.filename), 40)}", INVALID_ARGUMENTS)
+    if os.environ.get("STREAMGAUGE_DEBUG") or "--verbose" in sys.argv:
+        raise error
+    hint = "--verbose or STREAMGAUGE_DEBUG=1 shows the traceback"
+    _fail(f"unexpected {type(error).__name__}: {shorten(str(error))} ({hint})", RUN_FAILED)
+
+
 def _fail(message: str, status: int) -> None:
-    click.echo(f"Error: {message}", err=True)
+    click.echo(f"Error: {shorten(message, MAX_ERROR)}", err=True)
     sys.exit(status)

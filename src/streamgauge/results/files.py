@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge._format.text import describe_platform
-from streamgauge.errors import DamageWarning, StreamgaugeError
+from streamgauge.errors import DamageWarning, StreamgaugeError, require_path
 from streamgauge.records import (
     Alarm,
     BlockLayout,
@@ -240,6 +240,7 @@ def load(folder: Path | str) -> Results:
     ...
     streamgauge.errors.StreamgaugeError: no such folder holds no results: there is no manifest.json in it
     """
+    require_path("folder", folder)
     folder = Path(folder)
     manifest = read_manifest(folder)
     try:

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.errors import StreamgaugeError, require_between, unknown_name
+from streamgauge.errors import StreamgaugeError, require_between, require_kind, unknown_name
 from streamgauge.measures import OverTallies, describe_measure, list_statistics
 from streamgauge.measures import measure as find_measure
 from streamgauge.protocols import Measure
@@ -153,6 +153,7 @@ def compare(
     >>> compare(results, measure="f1[1]").such_streams.question
     'for such streams'
     """
+    require_kind("results", results, RunData, "the results of evaluate, or of load")
     require_between("alpha", alpha, 0.0, 1.0, open_high=True)
     pair = _find_pair(results, first, second)
     chosen = check_test(test, pair.n_folds, _count_repetitions(results))

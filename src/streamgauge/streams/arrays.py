@@ -365,7 +365,11 @@ def as_stream(  # noqa: PLR0913
         "numeric": numeric,
         "nominal": nominal,
     }
-    given = {option: value for option, value in options.items() if value is not None and value != ()}
+    given = {
+        option: value
+        for option, value in options.items()
+        if value is not None and not (isinstance(value, tuple) and not value)
+    }
     if isinstance(thing, tuple) and len(thing) == 2:
         x, y = thing
         if not given:

@@ -3,8 +3,10 @@
 import gzip
 import io
 import re
+import time
 import tracemalloc
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -311,3 +313,29 @@ def test_a_line_that_never_ends_is_refused_in_bounded_memory(tmp_path):
     assert fault_of(path, header=False) == "line 3: the line is longer than 16777216 bytes"
     path.write_bytes(b"9" * (17 << 20))
     assert re.match("line 1: the line is longer", fault_of(path, delimiter=","))
+
+
+def test_a_libsvm_file_with_an_index_out_of_proportion_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.svm"
+    path.write_text("0 600000:1\n1 5:1\n")
+    started = time.perf_counter()
+    with pytest.raises(StreamgaugeError, match="a value with index 600,000, too large for its 17 bytes"):
+        _ = File(path).schema
+    assert time.perf_counter() - started < 1.0
+    path.write_text("0 10000:1\n1 5:1\n")
+    assert File(path).schema.n_attributes == 10_000
+    path.write_text("0 20000:1\n" + "".join(f"1 {index}:1\n" for index in range(1, 12_000)))
+    assert File(path).schema.n_attributes == 20_000
+
+
+@pytest.mark.parametrize("name", ["a.svm", "a.arff"])
+def test_sparse_rows_cost_no_more_than_their_bytes_allow(tmp_path: Path, name: str) -> None:
+    path, n = tmp_path / name, 9_000
+    if name == "a.svm":
+        path.write_text(f"0 {n}:1\n" + "1\n" * 100_000)
+    else:
+        head = "".join(f"@attribute a{i} numeric\n" for i in range(n))
+        path.write_text(f"@relation r\n{head}@attribute c {{0,1}}\n@data\n" + "{}\n" * 100_000)
+    with pytest.raises(StreamgaugeError, match="its rows are too sparse for 9,000 attributes"):
+        for _ in File(path).batches(512):
+            pass

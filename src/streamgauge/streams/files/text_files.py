@@ -342,7 +342,9 @@ def open_libsvm(source: Source) -> TextReader:
         raise StreamgaugeError(msg)
     base = min(lowest, 1)
     if highest > max(MAX_UNUSED_ATTRIBUTES, n_bytes // VALUE_BYTES):
-        msg = f"{source.name}: it has a value with index {highest:,}, too large for its {n_bytes:,} bytes: renumber them"
+        msg = (
+            f"{source.name}: it has a value with index {highest:,}, too large for its {n_bytes:,} bytes: renumber them"
+        )
         raise StreamgaugeError(msg)
     classes = sort_names(names)
     schema = build_schema(

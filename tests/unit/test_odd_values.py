@@ -1,0 +1,101 @@
+"""Values of any kind in any place: what cannot be used is refused in one line that names it."""
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import streamgauge as sg
+from streamgauge.errors import StreamgaugeError
+from streamgauge.labelling import Delayed
+from tests.support.commands import invoke
+
+ODD: tuple[Any, ...] = (
+    2**64,
+    2**100,
+    -1,
+    1.5,
+    float("nan"),
+    "x",
+    "",
+    "(" * 5_000,
+    "a(" * 2_000 + ")" * 2_000,
+    "\ud800",
+    "a\0b",
+    b"a",
+    None,
+    True,
+    [],
+    [[[[]]]],
+    {},
+    (),
+    object(),
+    np.int64(3),
+)
+OPTIONS = [name for name in inspect.signature(sg.evaluate).parameters if name not in {"stream", "learners"}]
+PLACES: dict[str, Callable[[Any], object]] = {
+    "stream": lambda odd: sg.evaluate(odd, sg.NaiveBayes()),
+    "learners": lambda odd: sg.evaluate(sg.SEA(n_rows=20), odd),
+    "list of learners": lambda odd: sg.evaluate(sg.SEA(n_rows=20), [odd]),
+    "seed of a stream": lambda odd: sg.evaluate(sg.SEA(n_rows=20, seed=odd), sg.NaiveBayes()),
+    "folds": lambda odd: sg.evaluate(sg.SEA(n_rows=20), sg.NaiveBayes(), scheme=sg.Bootstrap(odd)),
+    "window": lambda odd: sg.evaluate(sg.SEA(n_rows=20), sg.NaiveBayes(), forgetting=sg.Window(odd)),
+    "factor": lambda odd: sg.evaluate(sg.SEA(n_rows=20), sg.NaiveBayes(), forgetting=sg.Fading(odd)),
+    "delay": lambda odd: sg.evaluate(sg.SEA(n_rows=20), sg.NaiveBayes(), labelling=Delayed(odd)),
+    "grace period": lambda odd: sg.evaluate(sg.SEA(n_rows=20), sg.HoeffdingTree(grace_period=odd)),
+    "folder": sg.load,
+    "results": sg.compare,
+}
+
+
+def use(act: Callable[[Any], object], odd: Any) -> None:
+    """Use an odd value: it works, or is refused in one line."""
+    refusal = ""
+    try:
+        act(odd)
+    except StreamgaugeError as error:
+        refusal = str(error)
+    assert len(refusal.splitlines()) <= 1
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("option", OPTIONS)
+def test_an_odd_value_of_an_option_is_refused_in_one_line(
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where logs and journals with odd names go
+    for odd in ODD:
+        use(lambda value: sg.evaluate(sg.SEA(n_rows=20), sg.NaiveBayes(), **{option: value}), odd)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("place", PLACES)
+def test_an_odd_value_in_another_place_is_refused_in_one_line(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for odd in ODD:
+        use(PLACES[place], odd)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--stream", "(" * 5_000),
+        ("--stream", "a" * 5_000),
+        ("--stream", "SEA", "--scheme", f"Bootstrap({2**64})"),
+        ("--stream", "SEA", "--scheme", "Bootstrap(1000000000)"),
+        ("--stream", "SEA", "--scheme", "Chunks(" * 3_000),
+        ("--stream", "SEA", "--measure", "Cost(" * 3_000),
+        ("--stream", "SEA", "--seed", str(2**64)),
+        ("--stream", f"SEA(seed={2**64})"),
+        ("--stream", "SEA", "--every", str(2**64)),
+    ],
+)
+def test_an_odd_argument_is_refused_in_one_line(arguments: tuple[str, ...]) -> None:
+    with pytest.raises(StreamgaugeError) as refusal:
+        invoke("evaluate", *arguments, "--rows", "20", "--learner", "NaiveBayes")
+    assert len(str(refusal.value).splitlines()) == 1
