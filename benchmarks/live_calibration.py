@@ -471,6 +471,13 @@ class Rate:
         return float(binom.sf(self.n_claimed - 1, self.n, limit)) < 0.001
 
     @property
+    def upper(self) -> float:
+        """The upper end of the exact 95 % interval of the share."""
+        from scipy.stats import beta  # noqa: PLC0415
+
+        return float(beta.ppf(0.975, self.n_claimed + 1, self.n - self.n_claimed)) if self.n > self.n_claimed else 1.0
+
+    @property
     def cell(self) -> Cell:
         """What it is a rate of."""
         return (self.null, self.scheme, self.labels, self.stream, self.measure)
@@ -595,9 +602,26 @@ def describe_rule(rates: Sequence[Rate], fresh: Sequence[Rate]) -> str:
         at_once, late = n_done.values()
         done = f"So far {at_once:,} of {REPETITIONS:,} repetitions, and {late} of {LATE_REPETITIONS} with late labels"
         what = "above its limit beyond chance (p < 0.001)"
-        intro = f"{done}, have been run. " + (f"What is {what}:" if broken else f"No cell is {what}.")
+        intro = f"{done}, have been run. " + (f"What is {what}:" if broken else f"No cell is {what}. ")
+        if not broken:
+            intro += describe_upper_ends(rates)
     lines = [f"- {', '.join(rate.cell)}: {rate.share:.3f} of {rate.n:,}" for rate in broken]
     return "\n".join([intro, "", *lines] if lines else [intro])
+
+
+def describe_upper_ends(rates: Sequence[Rate]) -> str:
+    """Return how high the pooled rates can be by their 95 % intervals, in words."""
+    pooled = [rate for rate in rates if rate.stream == "all" and rate.n]
+    shown = [rate for rate in pooled if rate.upper <= POOLED_LIMIT]
+    open_cells = sorted((rate for rate in pooled if rate.upper > POOLED_LIMIT), key=lambda rate: -rate.upper)
+    text = f"The 95 % intervals of {len(shown)} of the {len(pooled)} pooled shares end at {POOLED_LIMIT} or below"
+    if open_cells:
+        worst = open_cells[0]
+        text += (
+            f"; the others are not known as exactly yet, the least {worst.measure} ({worst.null}, {worst.scheme}, labels"
+            f" {worst.labels}): {worst.share:.3f} of {worst.n:,}, up to {worst.upper:.3f}"
+        )
+    return text + "."
 
 
 def describe_power(rows: Sequence[dict[str, str]]) -> str:

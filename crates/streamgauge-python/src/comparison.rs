@@ -6,6 +6,7 @@ use numpy::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use streamgauge_kernels::KernelError;
 use streamgauge_kernels::comparison::{self, PairCounter as Kernel, TwoWay, VoteBins};
 
 use crate::convert::{read_column, read_table, run_kernel, to_python, to_table};
@@ -121,10 +122,13 @@ fn two_way(
     to_tuple(&comparison::two_way(n_rows, &sums, discordant, squares, &blocks))
 }
 
-/// Returns the bins that several parts have in common, each the widest of a part, and the votes in them,
-/// [rows, parts * bins]: each part has its bins in ascending order [m], and weights [rows, m].
-#[pyfunction]
-fn align_votes(py: Python<'_>, parts: Vec<(PyReadonlyArray1<'_, i64>, PyReadonlyArray2<'_, f64>)>) -> PyResult<Bins> {
+/// The bins of each part, and the weights in them.
+type VoteParts<'py> = Vec<(PyReadonlyArray1<'py, i64>, PyReadonlyArray2<'py, f64>)>;
+
+/// A kernel that returns common bins, and weights of each part in them.
+type Align = fn(&[VoteBins<'_>], usize) -> Result<(Vec<i64>, Vec<f64>), KernelError>;
+
+fn run_align(py: Python<'_>, parts: &VoteParts<'_>, align: Align) -> PyResult<Bins> {
     let n_rows = parts.first().map_or(0, |(_, weights)| weights.shape()[0]);
     let parts = parts
         .iter()
@@ -132,9 +136,37 @@ fn align_votes(py: Python<'_>, parts: Vec<(PyReadonlyArray1<'_, i64>, PyReadonly
             Ok(VoteBins { bins: read_column("bins", bins)?, weights: read_table("weights", weights)? })
         })
         .collect::<PyResult<Vec<_>>>()?;
-    let (bins, aligned) = run_kernel(py, || comparison::align_votes(&parts, n_rows))?;
+    let (bins, aligned) = run_kernel(py, || align(&parts, n_rows))?;
     let shape = (n_rows, parts.len() * bins.len());
     Ok((bins.into_pyarray(py).unbind(), to_table(py, "aligned", aligned, shape)?))
+}
+
+/// Returns the bins that several parts have in common, each the widest of a part, and the votes in them,
+/// [rows, parts * bins]: each part has its bins in ascending order [m], and weights [rows, m].
+#[pyfunction]
+fn align_votes(py: Python<'_>, parts: VoteParts<'_>) -> PyResult<Bins> {
+    run_align(py, &parts, comparison::align_votes)
+}
+
+/// Returns the bins of `align_votes`, and by how much the votes of each part exceed those of the one before.
+#[pyfunction]
+fn split_votes(py: Python<'_>, parts: VoteParts<'_>) -> PyResult<Bins> {
+    run_align(py, &parts, comparison::split_votes)
+}
+
+/// A kernel that returns areas of rows of bins.
+type Rank = fn(&[f64], &[f64], usize) -> Result<(Vec<f64>, Vec<f64>), KernelError>;
+
+fn run_rank(
+    py: Python<'_>,
+    of_class: &PyReadonlyArray2<'_, f64>,
+    of_others: &PyReadonlyArray2<'_, f64>,
+    rank: Rank,
+) -> PyResult<Areas> {
+    let n_bins = of_class.shape()[1];
+    let (of_class, of_others) = (read_table("of_class", of_class)?, read_table("of_others", of_others)?);
+    let (roc, precision) = run_kernel(py, || rank(of_class, of_others, n_bins))?;
+    Ok((roc.into_pyarray(py).unbind(), precision.into_pyarray(py).unbind()))
 }
 
 /// Returns the areas under ROC curves and the average precisions of rows of bins, [rows] each: the weights of the rows of
@@ -145,15 +177,24 @@ fn rank_votes(
     of_class: PyReadonlyArray2<'_, f64>,
     of_others: PyReadonlyArray2<'_, f64>,
 ) -> PyResult<Areas> {
-    let n_bins = of_class.shape()[1];
-    let (of_class, of_others) = (read_table("of_class", &of_class)?, read_table("of_others", &of_others)?);
-    let (roc, precision) = run_kernel(py, || comparison::rank_votes(of_class, of_others, n_bins))?;
-    Ok((roc.into_pyarray(py).unbind(), precision.into_pyarray(py).unbind()))
+    run_rank(py, &of_class, &of_others, comparison::rank_votes)
+}
+
+/// Returns the areas of `rank_votes` of all rows of bins together, and then without each of them, [1 + rows] each.
+#[pyfunction]
+fn rank_without_each(
+    py: Python<'_>,
+    of_class: PyReadonlyArray2<'_, f64>,
+    of_others: PyReadonlyArray2<'_, f64>,
+) -> PyResult<Areas> {
+    run_rank(py, &of_class, &of_others, comparison::rank_without_each)
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PairCounter>()?;
     module.add_function(wrap_pyfunction!(align_votes, module)?)?;
     module.add_function(wrap_pyfunction!(rank_votes, module)?)?;
+    module.add_function(wrap_pyfunction!(rank_without_each, module)?)?;
+    module.add_function(wrap_pyfunction!(split_votes, module)?)?;
     module.add_function(wrap_pyfunction!(two_way, module)?)
 }

@@ -248,7 +248,13 @@ def count_labels(labels: NDArray[np.int32], ends: list[int], n_classes: int) -> 
 def align_votes(
     parts: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]],
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
+def split_votes(
+    parts: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]],
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
 def rank_votes(
+    of_class: NDArray[np.float64], of_others: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def rank_without_each(
     of_class: NDArray[np.float64], of_others: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def two_way(

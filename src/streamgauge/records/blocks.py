@@ -409,10 +409,6 @@ class BlockTallies:
         return cls(ends, layout, blocks.reshape(*shape, *blocks.shape[1:]), bins)
 
 
-ROUNDING = 1e-12
-"""Differences of sums of weights below this share of the sum are rounding errors, and may be negative."""
-
-
 class _BlockVotes(Mapping[tuple[int, int, int], VoteBins]):
     """The votes of blocks from cumulative ones: computed when they are read, since few measures need any."""
 
@@ -422,10 +418,9 @@ class _BlockVotes(Mapping[tuple[int, int, int], VoteBins]):
 
     def __getitem__(self, key: tuple[int, int, int]) -> VoteBins:
         if key not in self._known:
-            bins, cumulative = align_bins(self._cumulative[key])
-            weights = np.diff(cumulative, axis=1, prepend=0.0)
-            weights[weights < ROUNDING * cumulative] = 0.0
-            self._known[key] = (bins, weights)
+            parts = self._cumulative[key]
+            bins, weights = _native.split_votes(parts)
+            self._known[key] = (bins, weights.reshape(2, len(parts), len(bins)))
         return self._known[key]
 
     def __iter__(self) -> Iterator[tuple[int, int, int]]:

@@ -7,7 +7,7 @@ needs the folds as resamplings of the training rows, and its interval is wider.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -616,9 +616,10 @@ def _rank_cells(blocks: BlockTallies, codes: Sequence[int]) -> NDArray[np.float6
     n_classes = blocks.layout.n_classes
     ranks = np.full((n_learners, n_folds, 1 + n_blocks, N_RANKS, n_classes, n_classes), np.nan)
     for learner, fold in product(range(n_learners), range(n_folds)):
-        known = [code for code in codes if (learner, fold, code) in blocks.votes]  # none of a learner that has failed
-        by_class = {code: _leave_out(blocks.votes[learner, fold, code][1]) for code in known}
-        _rank(by_class, ranks[learner, fold])
+        for code in codes:
+            if (learner, fold, code) in blocks.votes:  # not of a learner that has failed
+                bins = blocks.votes[learner, fold, code][1]
+                _write_ranks(ranks[learner, fold], code, _native.rank_without_each, bins)
     return ranks
 
 
@@ -643,26 +644,16 @@ def _compute_exact(measure: Measure, blocks: BlockTallies) -> NDArray[np.float64
     return compute_values(measure, tallies).reshape(numbers.shape[:2])
 
 
-def _leave_out(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return bins [2, parts, bins] over all parts and without each, [2, 1 + parts, bins]."""
-    left = np.empty((2, 1 + weights.shape[1], weights.shape[2]))
-    whole = left[:, :1]
-    np.sum(weights, axis=1, keepdims=True, out=whole)
-    np.subtract(whole, weights, out=left[:, 1:])
-    return left
+def _write_ranks(
+    ranks: NDArray[np.float64], code: int, rank: Callable[..., tuple[NDArray[np.float64], ...]], bins: NDArray[np.float64]
+) -> None:
+    """Write how votes for a class in bins [2, parts, bins] rank rows into `ranks` [n, 4, c, c].
 
-
-def _rank(by_class: Mapping[int, NDArray[np.float64]], ranks: NDArray[np.float64]) -> None:
-    """Write how votes in bins rank rows into `ranks` [n, 4, c, c], from bins [2, n, bins] of some classes.
-
-    Classes are ranked against all others; of two classes that is the same as against each other.
+    The class is ranked against all others; of two classes that is the same as against each other.
     """
-    n_classes = ranks.shape[-1]
-    for code, bins in by_class.items():
-        if not bins.shape[-1]:
-            continue  # no row was scored
-        roc, precision = _native.rank_votes(*np.ascontiguousarray(bins))
-        others = slice(None) if n_classes == 2 else slice(code, code + 1)
+    if bins.shape[-1]:  # rows were scored
+        roc, precision = rank(*np.ascontiguousarray(bins))
+        others = slice(None) if ranks.shape[-1] == 2 else slice(code, code + 1)
         ranks[:, 0, code, others], ranks[:, 2, code, others] = roc[:, None], precision[:, None]
 
 
@@ -675,13 +666,12 @@ def _measure_pooled(blocks: BlockTallies, learner: int, measure: Measure) -> tup
     n_classes, ranks = blocks.layout.n_classes, None
     voted = _list_voted([measure], n_classes)
     if voted:
-        by_class = {}
+        ranks = np.full((sum(map(len, left)), N_RANKS, n_classes, n_classes), np.nan)
         for code in voted:
             _, bins = align_bins([blocks.votes[learner, fold, code] for fold in range(k)])  # [2, k, b, bins]
             total = bins.sum(axis=(1, 2), keepdims=True)[:, 0]
             cells = total - bins.reshape(2, k * b, -1)
-            by_class[code] = np.concatenate([total, total - bins.sum(axis=1), total - bins.sum(axis=2), cells], axis=1)
-        ranks = np.full((sum(map(len, left)), N_RANKS, n_classes, n_classes), np.nan)
-        _rank(by_class, ranks)
+            parts = np.concatenate([total, total - bins.sum(axis=1), total - bins.sum(axis=2), cells], axis=1)
+            _write_ranks(ranks, code, _native.rank_votes, parts)
     values = compute_values(measure, blocks.layout.restore(np.concatenate(left), ranks))
     return values[:1], values[None, 1 : 1 + b], values[1 + b : 1 + b + k], values[1 + b + k :].reshape(k, b)

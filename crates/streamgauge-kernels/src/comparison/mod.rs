@@ -17,7 +17,7 @@ use crate::{KernelError, dispatch};
 use blocks::Blocks;
 use scratch::{CHUNK, Scratch};
 pub use two_way::{TwoWay, two_way};
-pub use votes::{VoteBins, align_votes, rank_votes};
+pub use votes::{VoteBins, align_votes, rank_votes, rank_without_each, split_votes};
 
 const NAME: &str = "PairCounter";
 

@@ -50,6 +50,29 @@ pub fn align_votes(parts: &[VoteBins<'_>], n_rows: usize) -> Result<(Vec<i64>, V
     Ok((common, aligned))
 }
 
+/// Differences of cumulative weights below this share of them are rounding errors, and may be negative.
+const ROUNDING: f64 = 1e-12;
+
+/// Returns bins as [`align_votes`] does, and by how much the weights of each part exceed those of the one before,
+/// [rows, parts, bins]: the votes of blocks from cumulative ones.
+///
+/// # Errors
+/// As [`align_votes`].
+pub fn split_votes(parts: &[VoteBins<'_>], n_rows: usize) -> Result<(Vec<i64>, Vec<f64>), KernelError> {
+    let (common, mut votes) = align_votes(parts, n_rows)?;
+    let n_bins = common.len();
+    for row in votes.chunks_exact_mut((parts.len() * n_bins).max(1)) {
+        for end in (1..parts.len()).rev() {
+            let (before, rest) = row[(end - 1) * n_bins..].split_at_mut(n_bins);
+            for (weight, &earlier) in rest[..n_bins].iter_mut().zip(&*before) {
+                let added = *weight - earlier;
+                *weight = if added < ROUNDING * *weight { 0.0 } else { added };
+            }
+        }
+    }
+    Ok((common, votes))
+}
+
 /// Returns whether each of some bins is covered by a span; both are in order.
 fn are_covered(bins: &[i64], mut spans: &[(i64, i64)]) -> bool {
     bins.iter().all(|&bin| {
@@ -106,6 +129,36 @@ pub fn rank_votes(of_class: &[f64], of_others: &[f64], n_bins: usize) -> Result<
     Ok(of_class.chunks_exact(width).zip(of_others.chunks_exact(width)).map(|(row, others)| rank(row, others)).unzip())
 }
 
+/// Returns the areas of [`rank_votes`] of all rows of bins together, and then without each of them.
+///
+/// # Errors
+/// As [`rank_votes`].
+pub fn rank_without_each(
+    of_class: &[f64],
+    of_others: &[f64],
+    n_bins: usize,
+) -> Result<(Vec<f64>, Vec<f64>), KernelError> {
+    let (of_class, of_others) = (leave_out(of_class, n_bins), leave_out(of_others, n_bins));
+    rank_votes(&of_class, &of_others, n_bins)
+}
+
+/// Returns the sum of all rows, and then the sum without each of them.
+fn leave_out(rows: &[f64], n_columns: usize) -> Vec<f64> {
+    let width = n_columns.max(1);
+    let mut left = Vec::with_capacity(rows.len() + width);
+    left.resize(n_columns, 0.0);
+    for row in rows.chunks_exact(width) {
+        left.iter_mut().zip(row).for_each(|(sum, &weight)| *sum += weight);
+    }
+    for row in rows.chunks_exact(width) {
+        left.extend_from_slice(row);
+        let (whole, of_row) = left.split_at_mut(n_columns);
+        let end = of_row.len();
+        of_row[end - n_columns..].iter_mut().zip(&*whole).for_each(|(weight, &sum)| *weight = sum - *weight);
+    }
+    left
+}
+
 fn rank(of_class: &[f64], of_others: &[f64]) -> (f64, f64) {
     let (mut above, mut others_above) = (0.0, 0.0);
     let (mut not_above, mut precise) = (0.0, 0.0);
@@ -144,6 +197,32 @@ mod tests {
             assert_eq!(aligned, expected);
         }
         assert!(align_votes(&[], 1).unwrap().0.is_empty());
+    }
+
+    #[test]
+    fn cumulative_votes_are_split_into_those_of_blocks() {
+        let bins = [bin(1, 0), bin(2, 0), bin(3, 0)];
+        let first = VoteBins { bins: &bins[1..], weights: &[0.1, 2.0, 1.0, 0.0] };
+        let second = VoteBins { bins: &bins, weights: &[1.0, 0.1 - 1e-17, 5.0, 2.0, 1.5, 4.0] };
+        let (common, votes) = split_votes(&[first, second], 2).unwrap();
+        assert_eq!(common, bins);
+        assert_eq!(votes, [0.0, 0.1, 2.0, 1.0, 0.0, 3.0, 0.0, 1.0, 0.0, 2.0, 0.5, 4.0]);
+        assert!(split_votes(&[], 2).unwrap().1.is_empty());
+    }
+
+    #[test]
+    fn areas_without_each_row_of_bins_are_those_of_the_others() {
+        let of_class = [3.0, 1.0, 2.0, 0.0, 4.0, 1.0, 2.0, 2.0, 5.0];
+        let of_others = [5.0, 2.0, 1.0, 3.0, 1.0, 0.0, 4.0, 4.0, 1.0];
+        let add = |rows: &[f64], chosen: &[usize]| -> Vec<f64> {
+            (0..3).map(|column| chosen.iter().map(|row| rows[3 * row + column]).sum()).collect()
+        };
+        let (roc, precision) = rank_without_each(&of_class, &of_others, 3).unwrap();
+        for (found, chosen) in [vec![0, 1, 2], vec![1, 2], vec![0, 2], vec![0, 1]].iter().enumerate() {
+            let expected = rank_votes(&add(&of_class, chosen), &add(&of_others, chosen), 3).unwrap();
+            assert_eq!((roc[found], precision[found]), (expected.0[0], expected.1[0]));
+        }
+        assert!(rank_without_each(&[1.0], &[], 1).is_err());
     }
 
     #[test]
