@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -49,6 +49,7 @@ from streamgauge.measures import check_forgettings, describe_measure, find_measu
 from streamgauge.names import find_labelled_stream, find_learners, find_object, refuse_class
 from streamgauge.protocols import Forgetting, Labelling, LiveStreamBase, Measure, Recorder, Scheme, Stream, StreamBase
 from streamgauge.records import Failure, ModelVerdict, Reading, Verdict, list_readings
+from streamgauge.records.description import RunDescription
 from streamgauge.results import Results
 from streamgauge.results.call import CALL, describe_call, list_files
 from streamgauge.results.log import open_log
@@ -548,13 +549,13 @@ the measures, or use two_way_t
             "label_estimates": [asdict(estimate) for estimate in estimates],
         }
 
-    def _describe(self) -> dict[str, object]:
-        """Describe the run, for the manifest."""
+    def _describe(self) -> RunDescription:
+        """Describe the run, for the manifest and for checkpoints."""
         run = self._run
         ended_by, n_done, seconds = ("", 0, 0.0) if run is None else (run.ended_by, run.collector.n_done, run.seconds)
         learners = {name: {"spec": to_text(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}
         live: Mapping[str, object] = self._stream.facts()
-        return {
+        facts = {
             **({"live": dict(live)} if live or isinstance(self._stream, LiveStreamBase) else {}),
             "stream": {
                 "name": to_text(self.stream),
@@ -587,6 +588,7 @@ the measures, or use two_way_t
             "ended_by": ended_by or "end of the rows",
             CALL: self._describe_call(),
         }
+        return cast("RunDescription", facts)
 
     def _describe_call(self) -> dict[str, object]:
         """Return the arguments of this evaluation, so that it can be repeated."""

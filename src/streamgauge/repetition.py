@@ -18,7 +18,7 @@ from streamgauge.evaluation import Evaluation
 from streamgauge.names import find_stream
 from streamgauge.protocols import Stream
 from streamgauge.records import ModelVerdict, PairSums, Verdict
-from streamgauge.results import Results, load, save
+from streamgauge.results import Results, RunManifest, load, save
 from streamgauge.results.call import CALL, FileFacts, list_files, restore_call, restore_stream
 from streamgauge.results.files import read_manifest
 from streamgauge.streams import File
@@ -142,7 +142,7 @@ def rerun(
     )
 
 
-def _load(results: Results | Path | str) -> tuple[Results, dict[str, Any]]:
+def _load(results: Results | Path | str) -> tuple[Results, RunManifest]:
     """Return results as they are read from a folder, and their manifest."""
     if isinstance(results, Results):
         with tempfile.TemporaryDirectory(prefix="streamgauge-rerun-") as folder:
@@ -310,10 +310,9 @@ def _shorten(value: object) -> str:
     return text if len(text) <= 120 else f"{text[:117]}..."
 
 
-def _compare_versions(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+def _compare_versions(before: RunManifest, after: RunManifest) -> Iterator[str]:
     """Yield the versions and facts about the machine that differ."""
-    for part in ("versions", "machine"):
-        was, now = _get_part(before, part), _get_part(after, part)
+    for was, now in ((before.versions, after.versions), (before.machine, after.machine)):
         for name in dict.fromkeys((*was, *now)):
             if was.get(name) != now.get(name):
                 yield f"{name.replace('_', ' ')}: {was.get(name, 'none')} then, {now.get(name, 'none')} now"

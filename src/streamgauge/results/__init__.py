@@ -1,6 +1,7 @@
 """The public Results class, results as files and tables, and recorders."""
 
-from streamgauge.results.files import build_manifest, holds_results, load, save
+from streamgauge.results.files import holds_results, load, save
+from streamgauge.results.manifest import RunManifest, build_manifest
 from streamgauge.results.recorders import ConfusionMatrices, Misclassified, Predictions
 from streamgauge.results.results import Results
 from streamgauge.results.saved_errors import SavedErrors, read_errors
@@ -11,6 +12,7 @@ __all__ = [
     "Misclassified",
     "Predictions",
     "Results",
+    "RunManifest",
     "SavedErrors",
     "build_manifest",
     "check_table_name",

@@ -10,42 +10,22 @@ arrived. It lists the checksum of every file, predictions included, and ends wit
 """
 
 import json
-import math
-import platform
 import shutil
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, replace
-from importlib.metadata import version
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge import _native
-from streamgauge._format.text import describe_platform
 from streamgauge.errors import DamageWarning, StreamgaugeError, require_path
-from streamgauge.records import (
-    Alarm,
-    BlockLayout,
-    BlockTallies,
-    Confusions,
-    Differences,
-    EarlierVerdict,
-    Failure,
-    Feedback,
-    LabelCounts,
-    LabelEstimate,
-    ModelVerdict,
-    PairSums,
-    Resources,
-    Verdict,
-)
-from streamgauge.records.blocks import BASELINES, VoteBins
+from streamgauge.records import BlockLayout, BlockTallies, Confusions, Differences, LabelCounts, Resources
+from streamgauge.records.blocks import VoteBins
 from streamgauge.records.checksums import compute_file_checksum, seal_json, unseal_json
 from streamgauge.records.locks import lock_folder
-from streamgauge.records.tally import STATISTICS
+from streamgauge.results.manifest import FORMAT, DifferenceFacts, ResourceFacts, RunManifest
 from streamgauge.results.results import Results
 from streamgauge.results.saved_errors import PREDICTION_FORMATS, STEM
 from streamgauge.results.tables import (
@@ -65,73 +45,9 @@ from streamgauge.results.tables import (
     tabulate_votes,
 )
 
-__all__ = ["build_manifest", "holds_results", "load", "read_manifest", "save"]
+__all__ = ["holds_results", "load", "read_manifest", "save"]
 
-FORMAT = 2
 MANIFEST = "manifest.json"
-
-
-def build_manifest(results: Results) -> dict[str, Any]:
-    """Return what was run, where and with which versions, so that it can be repeated.
-
-    Examples
-    --------
-    >>> from streamgauge import SEA, NoChange, evaluate
-    >>> build_manifest(evaluate(SEA(n_rows=100), NoChange()))["complete"]
-    True
-    """
-    packages = ("streamgauge", "numpy", "scipy", "pyarrow")
-    return {
-        "format": FORMAT,
-        "complete": results.complete,
-        "n_rows": results.n_rows,
-        "n_folds": results.n_folds,
-        "learners": list(results.learners),
-        "forgettings": list(results.forgettings),
-        "measures": list(results.measures),
-        "description": results.description,
-        "alarms": [asdict(alarm) for alarm in results.alarms],
-        "pairs": [_to_json(asdict(pair)) for pair in results.pairs],
-        "verdicts": [_to_json(asdict(verdict)) for verdict in results.verdicts],
-        "model_verdicts": [_to_json(asdict(verdict)) for verdict in results.model_verdicts],
-        "label_estimates": [_to_json(asdict(estimate)) for estimate in results.label_estimates],
-        "failures": [asdict(failure) for failure in results.failures],
-        "classes": None if results.classes is None else list(results.classes),
-        "differences": _describe_differences(results.differences),
-        "blocks": None if results.blocks is None else asdict(results.blocks.layout),
-        "feedback": None if results.feedback is None else _to_json(asdict(results.feedback)),
-        "resources": _summarise_resources(results.resources),
-        "versions": {"python": platform.python_version(), **{package: version(package) for package in packages}},
-        "machine": {"platform": describe_platform(), "instruction_set": _native.instruction_set()},
-    }
-
-
-def _describe_differences(differences: Differences | None) -> dict[str, Any] | None:
-    if differences is None:
-        return None
-    facts = {"pairs": list(differences.pairs), "alpha": differences.alpha, "test": differences.test}
-    return {**facts, "measures": [column[2] for column in differences.columns]}
-
-
-def _summarise_resources(resources: Resources | None) -> dict[str, Any] | None:
-    if resources is None:
-        return None
-    return {
-        **_to_json({name: getattr(resources, name) for name in COST_TOTALS}),
-        "percentiles": list(resources.percentiles),
-        "peak_rss": resources.peak_rss,
-        "cpu_clock": resources.cpu_clock,
-    }
-
-
-def _to_json(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return facts with arrays as lists; NaN, which JSON lacks, becomes null."""
-    return {
-        name: np.where(np.isnan(value), None, value).tolist()  # type: ignore[call-overload]
-        if isinstance(value, np.ndarray)
-        else (None if isinstance(value, float) and math.isnan(value) else value)
-        for name, value in facts.items()
-    }
 
 
 TABLES = tuple(
@@ -168,8 +84,8 @@ def save(results: Results, folder: Path | str) -> Path:
             temporary.mkdir()
             for name, table in _build_tables(results).items():
                 parquet.write_table(table, temporary / name)
-            manifest = {**build_manifest(results), "files": _compute_checksums(temporary, folder)}
-            (temporary / MANIFEST).write_text(seal_json(manifest, indent=2) + "\n", encoding="utf-8")
+            manifest = replace(RunManifest.of(results), files=_compute_checksums(temporary, folder))
+            (temporary / MANIFEST).write_text(seal_json(manifest.to_json(), indent=2) + "\n", encoding="utf-8")
             _move_files(temporary, folder)
         except OSError as error:
             msg = f"cannot write the results into {folder}: {error.strerror or error}"
@@ -244,7 +160,7 @@ def load(folder: Path | str) -> Results:
     folder = Path(folder)
     manifest = read_manifest(folder)
     try:
-        tables = _Tables(folder, manifest["files"])
+        tables = _Tables(folder, manifest.files or {})
         results = _read_results(tables, manifest)
     except (OSError, LookupError, TypeError, ValueError, RecursionError) as error:
         msg = f"the results in {folder} are damaged: {error}"
@@ -256,14 +172,14 @@ def load(folder: Path | str) -> Results:
     return replace(results, description={**results.description, "notes": [*results.notes, *tables.notes]})
 
 
-def read_manifest(folder: Path | str) -> dict[str, Any]:
+def read_manifest(folder: Path | str) -> RunManifest:
     """Read the manifest of saved results; raise if it is missing, damaged or of another version.
 
     Examples
     --------
     >>> import tempfile
     >>> from streamgauge import SEA, NoChange, evaluate
-    >>> read_manifest(save(evaluate(SEA(n_rows=100), NoChange()), tempfile.mkdtemp()))["n_rows"]
+    >>> read_manifest(save(evaluate(SEA(n_rows=100), NoChange()), tempfile.mkdtemp())).n_rows
     100
     """
     path = Path(folder) / MANIFEST
@@ -273,7 +189,7 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
     try:
         data = path.read_bytes()
         try:
-            manifest = unseal_json(data)
+            facts = unseal_json(data)
         except ValueError as error:
             _check_format(path, data)
             msg = f"{MANIFEST} is damaged or was edited: {error}"
@@ -284,7 +200,11 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
         msg = f"the results in {folder} are damaged: {error}"
         raise StreamgaugeError(msg) from None
     _check_format(path, data)
-    return manifest
+    try:
+        return RunManifest.from_json(facts)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        msg = f"the results in {folder} are damaged: {MANIFEST} is malformed ({type(error).__name__}: {error})"
+        raise StreamgaugeError(msg) from None
 
 
 def _check_format(path: Path, data: bytes) -> None:
@@ -322,10 +242,10 @@ class _Tables:
         return None
 
 
-def _read_results(tables: _Tables, manifest: dict[str, Any]) -> Results:
-    learners, forgettings, measures = (tuple(manifest[axis]) for axis in ("learners", "forgettings", "measures"))
-    classes = tuple(manifest.get("classes") or ())
-    shape = (-1, len(learners), manifest["n_folds"], len(forgettings), len(measures))
+def _read_results(tables: _Tables, manifest: RunManifest) -> Results:
+    learners, forgettings, measures = manifest.learners, manifest.forgettings, manifest.measures
+    classes = manifest.classes or ()
+    shape = (-1, len(learners), manifest.n_folds, len(forgettings), len(measures))
     table = tables.read("readings", ["row", "value"])
     if table is None:
         msg = f"{TABLES[0]} is missing or does not match its checksum"
@@ -338,21 +258,21 @@ def _read_results(tables: _Tables, manifest: dict[str, Any]) -> Results:
         learners=learners,
         forgettings=forgettings,
         measures=measures,
-        pairs=tuple(_parse_pair(pair) for pair in manifest["pairs"]),
-        n_rows=manifest["n_rows"],
-        complete=manifest["complete"],
-        description=manifest["description"],
-        feedback=_parse_feedback(manifest.get("feedback")),
-        resources=_read_resources(tables, manifest.get("resources"), shape[1:3]),
-        failures=tuple(Failure(**failure) for failure in manifest.get("failures", ())),
-        alarms=tuple(Alarm(**alarm) for alarm in manifest.get("alarms", ())),
-        verdicts=tuple(Verdict(**_parse_verdict(verdict)) for verdict in manifest.get("verdicts", ())),
-        model_verdicts=tuple(ModelVerdict(**_parse_verdict(v)) for v in manifest.get("model_verdicts", ())),
-        label_estimates=tuple(_parse_estimate(estimate) for estimate in manifest.get("label_estimates", ())),
+        pairs=manifest.pairs,
+        n_rows=manifest.n_rows,
+        complete=manifest.complete,
+        description={**manifest.description},
+        feedback=manifest.feedback,
+        resources=_read_resources(tables, manifest.resources, shape[1:3]),
+        failures=manifest.failures,
+        alarms=manifest.alarms,
+        verdicts=manifest.verdicts,
+        model_verdicts=manifest.model_verdicts,
+        label_estimates=manifest.label_estimates,
         labels=_read_labels(tables, classes),
         confusions=_read_confusions(tables, classes, shape),
-        differences=_read_differences(tables, manifest.get("differences")),
-        blocks=_read_blocks(tables, manifest.get("blocks"), shape[1:3]),
+        differences=_read_differences(tables, manifest.differences),
+        blocks=_read_blocks(tables, manifest.blocks, shape[1:3]),
     )
 
 
@@ -381,12 +301,12 @@ def _read_times(tables: _Tables) -> NDArray[np.float64] | None:
     return None if table is None else table["time"]
 
 
-def _read_resources(tables: _Tables, totals: dict[str, Any] | None, cells: tuple[int, ...]) -> Resources | None:
+def _read_resources(tables: _Tables, totals: ResourceFacts | None, cells: tuple[int, ...]) -> Resources | None:
     table = tables.read("resources", ["row", *COST_COLUMNS])
     if totals is None or table is None:
         return None
     columns: dict[str, Any] = {name: table[name].reshape(-1, *cells) for name in COST_COLUMNS}
-    columns |= {name: np.asarray(totals[name]) for name in COST_TOTALS}
+    columns |= {name: np.asarray(totals[name]) for name in COST_TOTALS}  # type: ignore[literal-required]
     columns["latency"] = columns["latency"].astype(np.float64)  # NaN was written as null
     return Resources(
         rows=table["row"].reshape(-1, *cells)[:, 0, 0],
@@ -415,7 +335,7 @@ def _read_confusions(tables: _Tables, classes: tuple[str, ...], shape: tuple[int
     return Confusions(rows, classes, table["weight"].reshape(shape))
 
 
-def _read_differences(tables: _Tables, facts: dict[str, Any] | None) -> Differences | None:
+def _read_differences(tables: _Tables, facts: DifferenceFacts | None) -> Differences | None:
     table = tables.read("differences")
     if facts is None or table is None:
         return None
@@ -433,14 +353,12 @@ def _read_differences(tables: _Tables, facts: dict[str, Any] | None) -> Differen
     )
 
 
-def _read_blocks(tables: _Tables, facts: dict[str, Any] | None, cells: tuple[int, ...]) -> BlockTallies | None:
+def _read_blocks(tables: _Tables, layout: BlockLayout | None, cells: tuple[int, ...]) -> BlockTallies | None:
     """Read the tallies of blocks; None if those of the votes are damaged, without which they are not complete."""
     table = tables.read("blocks", ["row", "value"])
     vote_table = tables.read("votes")
-    if facts is None or table is None:
+    if layout is None or table is None:
         return None
-    known = {*STATISTICS, BASELINES}
-    layout = BlockLayout(facts["n_classes"], tuple(name for name in facts["statistics"] if name in known))
     shape = (*cells, -1, layout.n_numbers)
     numbers, rows = table["value"].reshape(shape), table["row"].reshape(shape)[0, 0, :, 0]
     if not layout.has_votes:
@@ -462,30 +380,3 @@ def _parse_votes(table: dict[str, NDArray[Any]], n_blocks: int) -> dict[tuple[in
             weights[kind, table["block"][start:stop], position] = table[name][start:stop]
         votes[learner, fold, code] = (bins, weights)
     return votes
-
-
-def _parse_feedback(facts: dict[str, Any] | None) -> Feedback | None:
-    return None if facts is None else Feedback(**{**facts, "n_scored": np.asarray(facts["n_scored"])})
-
-
-def _parse_pair(facts: dict[str, Any]) -> PairSums:
-    columns: dict[str, Any] = {name: np.asarray(v) if isinstance(v, list) else v for name, v in facts.items()}
-    return PairSums(**columns)
-
-
-def _parse_estimate(facts: dict[str, Any]) -> LabelEstimate:
-    ends = ("labelled_interval", "powered_interval")
-    parsed = {name: None if facts[name] is None else tuple(facts[name]) for name in ends}
-    numbers = ("labelled", "powered", "unlabelled", "width_ratio", "best_ratio")
-    unknown = {name: math.nan for name in numbers if facts[name] is None}
-    return LabelEstimate(**{**facts, **parsed, **unknown})
-
-
-def _parse_verdict(facts: dict[str, Any]) -> dict[str, Any]:
-    interval, earlier = facts["interval"], facts.get("earlier")
-    parsed = {
-        "interval": None if interval is None else tuple(interval),
-        "earlier": None if earlier is None else EarlierVerdict(**earlier),
-    }
-    unknown = {name: math.nan for name in ("difference", "value", "limit") if facts.get(name, 0.0) is None}
-    return {**facts, **parsed, **unknown}

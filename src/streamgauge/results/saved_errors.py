@@ -106,7 +106,7 @@ def _check_file(path: Path) -> None:
     from streamgauge.results.files import holds_results, read_manifest  # noqa: PLC0415  (it imports this module)
 
     if holds_results(path.parent):
-        written = read_manifest(path.parent)["files"].get(path.name)
+        written = (read_manifest(path.parent).files or {}).get(path.name)
         if written is not None and compute_file_checksum(path) != written:
             msg = f"{path} does not match its checksum in manifest.json: it is damaged, or another run replaced it"
             raise StreamgaugeError(msg)

@@ -272,7 +272,7 @@ def _read_manifest(path: Path) -> dict[str, Any]:
     """Read the parts of a manifest that a list shows; alarms and sums of pairs can be long."""
     manifest = read_manifest(path.parent)
     wanted = ("complete", "n_rows", "n_folds", "learners", "forgettings", "measures", "description")
-    return {name: manifest[name] for name in wanted}
+    return {name: getattr(manifest, name) for name in wanted}
 
 
 def _summarise_manifest(manifest: dict[str, Any]) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def _open(path: Path, *, read_only: bool = False) -> Iterator[sqlite3.Connection
         finally:
             catalogue.close()
     except (sqlite3.Error, UnicodeDecodeError) as error:  # the second in the schema or an error of a damaged file
-        msg = f"{path}: {error}"
+        msg = f"{path}: {str(error).partition(chr(10))[0]}"
         raise StreamgaugeError(msg) from error
 
 

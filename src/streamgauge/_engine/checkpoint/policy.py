@@ -20,6 +20,7 @@ from streamgauge._engine.planner import Planner
 from streamgauge._format.text import to_text
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import CellBatch, DetectorSpec, Recorder
+from streamgauge.records.description import RunDescription
 from streamgauge.records.serialise import unpack
 
 __all__ = ["BestEffort", "CheckpointPolicy", "ResumePoint", "as_policy", "identify_run"]
@@ -253,7 +254,7 @@ _MAY_DIFFER = {"drifts", "live", "time_limit", "seconds", "ended_by", "call"}
 
 
 def identify_run(
-    description: Mapping[str, Any], detectors: Mapping[str, DetectorSpec], recorders: Sequence[Recorder]
+    description: RunDescription, detectors: Mapping[str, DetectorSpec], recorders: Sequence[Recorder]
 ) -> dict[str, Any]:
     """Return the part of a run's description that must be the same for it to resume from a checkpoint.
 
@@ -264,7 +265,7 @@ def identify_run(
     >>> identify_run({"stream": {"name": "SEA()", "n_rows": 100}, "seed": 1, "seconds": 2.5}, {}, ())
     {'stream': {'name': 'SEA()'}, 'seed': 1, 'detectors': {}, 'recorders': []}
     """
-    identity = {name: value for name, value in description.items() if name not in _MAY_DIFFER}
+    identity: dict[str, Any] = {name: value for name, value in description.items() if name not in _MAY_DIFFER}
     identity["stream"] = {name: value for name, value in description["stream"].items() if name != "n_rows"}
     identity["detectors"] = {name: to_text(detector) for name, detector in detectors.items()}
     identity["recorders"] = [to_text(recorder) for recorder in recorders]
