@@ -97,7 +97,7 @@ def parse_latex(text: str) -> tuple[Tables, dict[str, list[str]]]:
         elif line.startswith("% "):
             title = line[2:].rstrip(":")
     tables: Tables = {}
-    for table in re.findall(r"\\begin\{table\}.*?\\end\{table\}", text, re.DOTALL):
+    for table in re.findall(r"\\begin\{table\*?\}.*?\\end\{table\*?\}", text, re.DOTALL):
         caption = _read_latex(re.search(r"\\caption\{(.*)\}$", table, re.MULTILINE)[1])  # type: ignore[index]
         rows = [line.strip().removesuffix(r"\\").strip() for line in table.splitlines() if line.endswith(r"\\")]
         tables[caption.partition(". ")[0].partition(":")[0]] = [

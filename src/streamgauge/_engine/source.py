@@ -98,7 +98,9 @@ class RowSource:
         if attribute is not None:
             names = [known.name for known in stream.schema.attributes]
             if attribute not in names:
-                raise unknown_name(kind="attribute", name=attribute, known=names)
+                hint = f"if it holds times, numeric=({attribute!r},) (--numeric {attribute}) keeps it, in seconds"
+                msg = f"{unknown_name(kind='attribute', name=attribute, known=names)}; {hint}"
+                raise StreamgaugeError(msg)
             self._hidden_column = names.index(attribute)
             self._labelling = self._labelling.bind_column(self._hidden_column)
             visible = _WithoutColumn(self._stream, self._hidden_column)

@@ -17,6 +17,7 @@ from streamgauge._format.numbers import (
 from streamgauge._format.text import count, describe_forgetting, shorten_stream_name, shorten_stream_names
 from streamgauge.records import EarlierVerdict, LabelEstimate, ModelVerdict, RunData, Verdict
 from streamgauge.reports.alarms import format_score, list_score_columns, score_alarms_by_name
+from streamgauge.reports.calibration import build_calibration_grid
 from streamgauge.reports.costs import format_costs, list_cost_columns
 from streamgauge.reports.findings import (
     find_shared_unit,
@@ -255,8 +256,10 @@ def _build_estimates_grid(estimates: Sequence[LabelEstimate]) -> Grid:
 
 
 def _build_other_grids(results: RunData) -> list[Grid]:
-    """Return the tables of alarms, costs and labels, if there are any."""
+    """Return the tables of calibration, alarms, costs and labels, if there are any."""
     grids = []
+    if (calibration := build_calibration_grid(results)) is not None:
+        grids.append(calibration)
     if scores := score_alarms_by_name(results):
         columns = list_score_columns(scores)
         rows = tuple(

@@ -14,6 +14,7 @@ from streamgauge._format.text import count, make_printable
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import RunData
 from streamgauge.reports.alarms import build_alarms_section, list_alarm_marks
+from streamgauge.reports.calibration import build_calibration_section
 from streamgauge.reports.charts import (
     Chart,
     build_balance_chart,
@@ -43,6 +44,7 @@ from streamgauge.reports.sections import (
     build_grid_section,
     build_pairs_section,
     build_section,
+    fold_sections,
 )
 from streamgauge.reports.series import list_series
 from streamgauge.reports.title import build_title, describe_run, get_part
@@ -106,15 +108,15 @@ def page_html(results: RunData, comparisons: Sequence[Comparison] = ()) -> str:
         build_live_section(results, differences),
         build_alarms_section(results),
         build_confusion_section(results),
+        build_calibration_section(results, learners),
         build_chart_section("Classes and labels", balance, label, note=labels_note),
         build_estimates_section(results.label_estimates),
         build_costs_section(results, cost),
         build_folds_section(all_series, learners),
-        build_p_matrix_section(comparisons),
-        build_pairs_section(comparisons),
         build_findings_section(
             list_findings(results, comparisons, pairs=False), list_limitations(results, comparisons, warnings=False)
         ),
+        fold_sections("All tests and p-values", build_p_matrix_section(comparisons), build_pairs_section(comparisons)),
         build_configuration_section(results.description),
     )
     # In the order of their figures on the page.

@@ -46,6 +46,7 @@ __all__ = [
     "build_scrollable_table",
     "build_section",
     "draw_interval",
+    "fold_sections",
 ]
 
 LABELS = {"n_rows": "rows", "n_folds": "folds", "seconds": "duration in seconds", "seedless": "deterministic"}
@@ -72,6 +73,18 @@ def build_findings_section(findings: Sequence[str], limitations: Sequence[str]) 
         if sentences
     ]
     return build_section("Summary", tag("div", *parts, class_="findings")) if parts else Markup()
+
+
+def fold_sections(title: str, *sections: Markup) -> Markup:
+    """Return sections that are shown on demand; empty if there are none.
+
+    Examples
+    --------
+    >>> fold_sections("All tests", Markup())
+    ''
+    """
+    shown = [section for section in sections if section]
+    return tag("details", tag("summary", title), *shown, class_="more folded") if shown else Markup()
 
 
 def build_chart_section(title: str, *charts: Chart | None, note: str = "") -> Markup:

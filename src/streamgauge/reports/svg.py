@@ -14,7 +14,7 @@ from streamgauge.reports.curves import Curve, downsample_curves
 from streamgauge.reports.pareto import COSTS, ParetoPoint
 from streamgauge.significance import Ranking
 
-__all__ = ["draw_key", "draw_pareto", "draw_ranks", "draw_small_curves"]
+__all__ = ["draw_key", "draw_pareto", "draw_ranks", "draw_small_curves", "wrap_picture"]
 
 WIDTH, HEIGHT = 720, 320
 LEFT, RIGHT, TOP, FOOT = 70, 110, 20, 50
@@ -73,7 +73,7 @@ def draw_pareto(points: Sequence[ParetoPoint], measure: str, unit: str) -> Marku
     marks.append(tag("text", label_measure(measure, unit), x=8, y=TOP - 6, class_="axis"))
     front_names = ", ".join(point.learner for point in points if point.on_front)
     label = f"{measure} against {COSTS['ram_hours']}; on the Pareto front: {front_names}"
-    return _wrap(marks, WIDTH, HEIGHT, label)
+    return wrap_picture(marks, WIDTH, HEIGHT, label)
 
 
 def draw_ranks(ranking: Ranking) -> Markup:
@@ -119,7 +119,7 @@ def draw_ranks(ranking: Ranking) -> Markup:
         marks.append(_draw_line(x, ys[group[0]], x, ys[group[-1]], "bar"))
         marks.extend(tag("circle", cx=x, cy=ys[name], r=4) for name in group)
     best_first = ", ".join(f"{name} {means[name]:.2f}" for name in ranking.order)
-    return _wrap(marks, width, round(bottom + 8), f"Mean ranks, best first: {best_first}")
+    return wrap_picture(marks, width, round(bottom + 8), f"Mean ranks, best first: {best_first}")
 
 
 def draw_small_curves(curves: Mapping[int, Curve], rows: NDArray[np.int64], unit: str, label: str) -> Markup:
@@ -198,6 +198,13 @@ def _draw_line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:
     return tag("line", x1=f"{x1:g}", y1=f"{y1:g}", x2=f"{x2:g}", y2=f"{y2:g}", class_=kind)
 
 
-def _wrap(marks: Sequence[Markup], width: int, height: int, label: str) -> Markup:
+def wrap_picture(marks: Sequence[Markup], width: int, height: int, label: str) -> Markup:
+    """Return a drawing of marks in a box that scrolls if the page is narrower.
+
+    Examples
+    --------
+    >>> 'aria-label="ranks"' in wrap_picture([], 100, 50, "ranks")
+    True
+    """
     drawing = tag("svg", *marks, class_="picture", viewBox=f"0 0 {width} {height}", role="img", aria_label=label)
     return tag("div", drawing, class_="scroll pictured", tabindex=0, role="group", aria_label="picture")

@@ -133,27 +133,26 @@ def check_target(name: str, values: Sequence[str], *, declared: bool) -> None:
     Traceback (most recent call last):
     ...
     streamgauge.errors.StreamgaugeError: the target 'price' holds 51 different numbers: was regression meant? \
-streamgauge evaluates classifiers; name another column with target, or pass nominal=('price',) (--nominal price) if \
-they are classes
+streamgauge evaluates classifiers; name another column with target (--target), or pass nominal=('price',) \
+(--nominal price) if they are classes
     """
     if len(values) > MAX_NUMERIC_CLASSES and not declared and all(map(_native.is_number, values)):
         n = f"more than {MAX_CLASSES:,}" if len(values) > MAX_CLASSES else f"{len(values):,}"
         msg = (
             f"the target {name!r} holds {n} different numbers: was regression meant? streamgauge evaluates classifiers;"
-            f" name another column with target, or pass nominal=({name!r},) (--nominal {quote(name)}) if they are"
-            " classes"
+            f" name another column with target (--target), or pass nominal=({name!r},) (--nominal {quote(name)})"
+            " if they are classes"
         )
         raise StreamgaugeError(msg)
     if values and not declared and all(map(_native.is_time, values)):
         msg = (
-            f"the target {name!r} holds times: name another column with target, or pass nominal=({name!r},)"
+            f"the target {name!r} holds times: name another column with target (--target), or pass nominal=({name!r},)"
             f" (--nominal {quote(name)}) if they are classes"
         )
         raise StreamgaugeError(msg)
     if len(values) > MAX_CLASSES:
-        msg = (
-            f"column {name!r} has more than {MAX_CLASSES} values, too many for classes: name another column with target"
-        )
+        too_many = f"column {name!r} has more than {MAX_CLASSES} values, too many for classes"
+        msg = f"{too_many}: name another column with target (--target)"
         raise StreamgaugeError(msg)
 
 
