@@ -15,7 +15,7 @@ import tempfile
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
@@ -303,8 +303,8 @@ class Prepared:
         return str(path), outcome
 
 
-def survey(n: int, seed: int, kinds: tuple[Kind, ...] = KINDS) -> dict[str, Counter[str]]:
-    """Flip `n` bits; return the count of each outcome by kind."""
+def survey(n: int, seed: int, kinds: tuple[Kind, ...] = KINDS) -> Iterator[dict[str, Counter[str]]]:
+    """Flip `n` bits; yield the count of each outcome by kind, now and then and at the end."""
     random = Random(seed)
     counts: dict[str, Counter[str]] = {kind.name: Counter() for kind in kinds}
     with tempfile.TemporaryDirectory() as folder:
@@ -318,7 +318,8 @@ def survey(n: int, seed: int, kinds: tuple[Kind, ...] = KINDS) -> dict[str, Coun
             counts[prepared.kind.name][outcome] += 1
             if outcome not in OUTCOMES[:N_SOUND]:
                 print(f"flip {number} of seed {seed} in {prepared.kind.name}, {path}: {outcome}", flush=True)
-    return counts
+            if (number + 1) % 500 == 0 or number + 1 == n:
+                yield counts
 
 
 def build_table(counts: Mapping[str, Counter[str]]) -> str:
@@ -334,10 +335,10 @@ def build_table(counts: Mapping[str, Counter[str]]) -> str:
 
 def main(n: int = N_FLIPS, seed: int = 1) -> None:
     """Flip bits, print the table and store it."""
-    counts = survey(n, seed)
-    table = build_table(counts)
+    for counts in survey(n, seed):
+        table = build_table(counts)
+        STORED.write_text(f"{ABOUT}Seed {seed}:\n\n{table}", encoding="utf-8")
     print(table)
-    STORED.write_text(f"{ABOUT}{n:,} flips, seed {seed}.\n\n{table}", encoding="utf-8")
     if any(set(found) - set(OUTCOMES[:N_SOUND]) for found in counts.values()):
         sys.exit(1)
 

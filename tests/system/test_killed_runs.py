@@ -84,6 +84,54 @@ def test_a_run_that_is_terminated_writes_a_last_checkpoint_and_ends_as_asked(
     assert finished(tmp_path / "run", tmp_path / "out") == whole
 
 
+WRITING = """
+    import signal, sys, time
+    from contextlib import contextmanager
+    from pathlib import Path
+    from streamgauge import SEA, NaiveBayes, evaluate
+    from streamgauge.results import Predictions
+
+    class Slow:
+        needs_votes = False
+
+        def __repr__(self):
+            return "Slow()"
+
+        @contextmanager
+        def open(self, *context):
+            print("writing", flush=True)
+            yield lambda batch: time.sleep(float(sys.argv[2]))
+
+    folder = Path(sys.argv[1])
+    recorders = [Slow(), Predictions(folder / "predictions.csv")]
+    options = {"batch_size": 10, "checkpoint": folder / "run", "resume": True}
+    evaluate(SEA(n_rows=2_000), NaiveBayes(), recorders=recorders, **options)
+"""
+
+
+def test_a_run_is_terminated_while_its_recorders_write(tmp_path: Path) -> None:
+    def start(folder: str, pause: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", textwrap.dedent(WRITING), str(tmp_path / folder), pause]
+        return subprocess.Popen(command, text=True, stdout=subprocess.PIPE)
+
+    process = start("one", "0.5")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "writing\n"
+    asked = time.monotonic()
+    process.terminate()
+    assert process.wait(timeout=60) == -signal.SIGTERM
+    assert time.monotonic() - asked < 10  # 200 batches would take 100 seconds
+    assert sorted(path.name for path in (tmp_path / "one").iterdir()) == ["run"]
+    process.communicate()
+    for folder in ("one", "other"):
+        process = start(folder, "0")
+        process.communicate(timeout=60)
+        assert process.returncode == 0
+    names = [sorted(path.name for path in (tmp_path / folder).rglob("*")) for folder in ("one", "other")]
+    assert names[0] == names[1]
+    assert (tmp_path / "one" / "predictions.csv").read_bytes() == (tmp_path / "other" / "predictions.csv").read_bytes()
+
+
 def test_mistakes_are_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     process = started(tmp_path / "file")

@@ -7,7 +7,25 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["catch_stop_signals"]
+__all__ = ["Terminated", "catch_stop_signals", "leave_if_terminated"]
+
+_received: list[int] = []
+"""The signals that are to end this process, once what catches them has ended."""
+
+
+class Terminated(KeyboardInterrupt):
+    """A signal is to end the process, and the rest of its work can be done by a resumed run."""
+
+
+def leave_if_terminated() -> None:
+    """Raise `Terminated` if a signal that was caught is to end this process.
+
+    Examples
+    --------
+    >>> leave_if_terminated()
+    """
+    if _received:
+        raise Terminated
 
 
 @contextmanager
@@ -38,11 +56,9 @@ def catch_stop_signals(*, terminate: bool = False) -> Iterator[Callable[[], bool
             raise KeyboardInterrupt
         asked.set()
 
-    received: list[int] = []
-
     def stop(number: int, _frame: FrameType | None) -> None:
         asked.set()
-        received.append(number)
+        _received.append(number)
 
     numbers = [signal.SIGTERM] if sys.platform == "win32" else [signal.SIGTERM, signal.SIGHUP]
     caught = [number for number in numbers if terminate and signal.getsignal(number) != signal.SIG_IGN]
@@ -53,5 +69,7 @@ def catch_stop_signals(*, terminate: bool = False) -> Iterator[Callable[[], bool
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        received = _received.copy()
+        _received.clear()
         if received:
             signal.raise_signal(received[0])

@@ -645,7 +645,10 @@ def _compute_exact(measure: Measure, blocks: BlockTallies) -> NDArray[np.float64
 
 
 def _write_ranks(
-    ranks: NDArray[np.float64], code: int, rank: Callable[..., tuple[NDArray[np.float64], ...]], bins: NDArray[np.float64]
+    ranks: NDArray[np.float64],
+    code: int,
+    rank: Callable[..., tuple[NDArray[np.float64], ...]],
+    bins: NDArray[np.float64],
 ) -> None:
     """Write how votes for a class in bins [2, parts, bins] rank rows into `ranks` [n, 4, c, c].
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from streamgauge._engine.checkpoint.record_file import check_records, read_records, to_record
+from streamgauge._engine.signals import leave_if_terminated
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import CellBatch, Recorder, Stream
 from streamgauge.records import Batch, Schema, Step, Tallies, Trace
@@ -42,7 +43,10 @@ class RecorderLog:
     def open(
         self, n_bytes: int, recorders: Sequence[Recorder], context: RecorderContext
     ) -> Iterator[Callable[[CellBatch], None]]:
-        """Continue after the first `n_bytes`; when the block ends without an error, replay the log to the recorders."""
+        """Continue after the first `n_bytes`; when the block ends without an error, replay the log to the recorders.
+
+        A signal that ends the process ends the replay; a resumed run replays the log again.
+        """
         try:
             with self._path.open("r+b" if n_bytes else "wb") as self._file:
                 self._file.truncate(n_bytes)
@@ -56,6 +60,7 @@ class RecorderLog:
         with ExitStack() as stack:
             callbacks = [stack.enter_context(recorder.open(*context)) for recorder in recorders]
             for cell_batch in self.read(n_bytes):
+                leave_if_terminated()
                 for callback in callbacks:
                     callback(cell_batch)
 
