@@ -618,8 +618,8 @@ def describe_upper_ends(rates: Sequence[Rate]) -> str:
     if open_cells:
         worst = open_cells[0]
         text += (
-            f"; the others are not known as exactly yet, the least {worst.measure} ({worst.null}, {worst.scheme}, labels"
-            f" {worst.labels}): {worst.share:.3f} of {worst.n:,}, up to {worst.upper:.3f}"
+            f"; the others are not known as exactly yet, the least {worst.measure} ({worst.null}, {worst.scheme},"
+            f" labels {worst.labels}): {worst.share:.3f} of {worst.n:,}, up to {worst.upper:.3f}"
         )
     return text + "."
 
