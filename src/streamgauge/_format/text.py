@@ -19,6 +19,7 @@ __all__ = [
     "make_printable",
     "shorten_stream_name",
     "shorten_stream_names",
+    "strip_seeds",
     "to_text",
 ]
 
@@ -137,6 +138,18 @@ def shorten_stream_name(name: str) -> str:
 def _get_stem(match: "re.Match[str]") -> str:
     path = PurePath(match["path"])
     return PurePath(path.stem if path.suffix in _COMPRESSED else path).stem or match[0]
+
+
+def strip_seeds(name: str, seed: str = r"\d+") -> str:
+    """Return the name of a stream without its seeds, or those that are one number.
+
+    Examples
+    --------
+    >>> strip_seeds("RandomRBF(speed=0.1, seed=2)"), strip_seeds("SEA(seed=2)", "3"), strip_seeds("Sine(sample=1, x=2)")
+    ('RandomRBF(speed=0.1)', 'SEA(seed=2)', 'Sine(x=2)')
+    """
+    option = rf"\b(?:seed|sample)={seed}\b"
+    return re.sub(rf"{option}, |(?:, )?{option}", "", name)
 
 
 def shorten_stream_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -1,20 +1,17 @@
 """Several runs in one figure: runs of one stream with other seeds are pooled, and other streams kept apart."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._format.text import count, join_words, make_printable, shorten_stream_names
+from streamgauge._format.text import count, join_words, make_printable, shorten_stream_names, strip_seeds
 from streamgauge.errors import StreamgaugeError
 from streamgauge.names import to_forgetting_name
 from streamgauge.records import RunData, find_common_times
 
 __all__ = ["PooledRuns", "list_forgettings", "pool_runs"]
-
-_SEED = re.compile(r"\b(?:seed|sample)=\d+, |(?:, )?\b(?:seed|sample)=\d+")
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,7 @@ def list_forgettings(forgettings: object) -> list[str]:
 def _describe_condition(run: RunData) -> tuple[str, str, str]:
     """Return the stream without its seeds, the scheme and the labelling."""
     stream, scheme, labelling = (_get_name(run, part) for part in ("stream", "scheme", "labelling"))
-    return _SEED.sub("", stream), scheme, labelling
+    return strip_seeds(stream), scheme, labelling
 
 
 def _get_name(run: RunData, part: str) -> str:

@@ -24,7 +24,7 @@ from streamgauge.reports.references import collect_references, list_citations
 from streamgauge.reports.title import TESTED, get_part
 from streamgauge.significance import Comparison, Ranking, compare_all, friedman, holm, rank, two_way_t, wilcoxon
 from streamgauge.significance.compare import LANDMARK, choose_forgetting
-from streamgauge.significance.ranking import POST_HOCS, choose_value, read_fold_values
+from streamgauge.significance.ranking import POST_HOCS, choose_value, name_stream, read_fold_values
 from streamgauge.streams.output_files import replace_atomically
 
 __all__ = ["build_paper_tables", "describe_method", "shorten_streams", "write_paper"]
@@ -81,7 +81,7 @@ def write_paper(
     tables = build_paper_tables(
         runs, measures=measures, forgetting=forgetting, alpha=alpha, post_hoc=post_hoc, value=value
     )
-    several = len({_name_stream(run) for run in runs}) > 1
+    several = len({name_stream(run) for run in runs}) > 1
     methods: dict[str, object] = {"two-way t": two_way_t}
     if several:
         methods["Friedman"] = friedman
@@ -116,7 +116,7 @@ def _write_figures(runs: Sequence[RunData], folder: Path, measure: str, options:
         return []
     from streamgauge.plots import curves, ranks  # noqa: PLC0415  (Matplotlib is slow to import)
 
-    names = list(dict.fromkeys(map(_name_stream, runs)))
+    names = list(dict.fromkeys(map(name_stream, runs)))
     shown = [name for name in runs[0].forgettings if name != LANDMARK] or [LANDMARK]
     forgetting = choose_forgetting(runs[0].forgettings, options["forgetting"]) if options["forgetting"] else shown[0]
     height = 2.4 if len(names) == 1 else 0.9 + 1.5 * ((len(names) + 1) // 2)
@@ -183,7 +183,7 @@ def build_paper_tables(
     known = [measure for measure in runs[0].measures if all(measure in run.measures for run in runs)]
     chosen = known if measures is None else list(measures)
     grids = tuple(_build_table(runs, measure, forgetting, alpha, post_hoc, value) for measure in chosen)
-    streams = {_name_stream(run) for run in runs}
+    streams = {name_stream(run) for run in runs}
     title = f"{count(len(runs[0].learners), 'learner')} on {count(len(streams), 'stream')}"
     return Document(title, f"Written by streamgauge {version('streamgauge')}.", grids)
 
@@ -193,7 +193,7 @@ def _build_table(
 ) -> Grid:
     by_stream: dict[str, list[RunData]] = defaultdict(list)
     for run in runs:
-        by_stream[_name_stream(run)].append(run)
+        by_stream[name_stream(run)].append(run)
     learners = tuple(dict.fromkeys(learner for run in runs for learner in run.learners))
     unit, greater = runs[0].unit(measure), runs[0].greater_is_better(measure)
     rows: list[tuple[str, tuple[Cell, ...]]] = []
@@ -240,7 +240,7 @@ def _describe_table(by_stream: Sequence[Sequence[RunData]], ranking: Ranking | N
     n_folds = max(run.n_folds for runs in by_stream for run in runs)
     of = f"{seeds} seeds" if seeds > 1 else f"{n_folds} folds"
     parts = [f"Mean and standard deviation over {of}" if seeds > 1 or n_folds > 1 else ""]
-    same = [_name_stream(runs[0]) for runs in by_stream if _have_same_rows(runs)]
+    same = [name_stream(runs[0]) for runs in by_stream if _have_same_rows(runs)]
     if same:
         whose = "all streams" if len(same) == len(by_stream) else join_words(shorten_streams(same))
         parts.append(f"The rows of {whose} are the same for all seeds, so there only the seeds of learners differ")
@@ -271,7 +271,7 @@ def _summarise(
     by_run = [read_fold_values(run, measure, forgetting, value) for run in runs]
     missing = next((name for name in learners if any(name not in of_run for of_run in by_run)), None)
     if missing is not None:
-        msg = f"{missing} was not evaluated on {_name_stream(runs[0])}: evaluate it there or leave it out"
+        msg = f"{missing} was not evaluated on {name_stream(runs[0])}: evaluate it there or leave it out"
         raise StreamgaugeError(msg)
     values: dict[str, NDArray[np.float64]] = {
         name: by_run[0][name] if len(runs) == 1 else np.array([of_run[name].mean() for of_run in by_run])
@@ -311,7 +311,7 @@ def describe_method(runs: Sequence[RunData], *, alpha: float = 0.05, post_hoc: s
     We evaluated 2 learners (NaiveBayes and NoChange) on SEA(n_rows=1000) w
     """
     first = runs[0]
-    streams = list(dict.fromkeys(map(_name_stream, runs)))
+    streams = list(dict.fromkeys(map(name_stream, runs)))
     learners = f"{count(len(first.learners), 'learner')} ({join_words(first.learners)})"
     rows = sorted({run.n_rows for run in runs})
     n_rows = f"{rows[0]:,}" if len(rows) == 1 else f"{rows[0]:,} to {rows[-1]:,}"
@@ -344,7 +344,7 @@ def _describe_streams(runs: Sequence[RunData]) -> list[str]:
     known = FAMILIES["streams"]()
     shown = {}
     for run in runs:
-        name = _name_stream(run)
+        name = name_stream(run)
         match = re.fullmatch(r"(\w+)/\d+\((.*)\)", str(get_part(run.description, "stream").get("fingerprint", "")))
         if match is None or match[1] not in known or name.startswith(match[1]) or "/" in match[2]:
             continue  # what is made of other streams is described by its name
@@ -412,7 +412,3 @@ def shorten_streams(streams: Sequence[str]) -> list[str]:
     names = shorten_stream_names(streams)
     plain = [name.partition("(")[0] for name in names]
     return [short if plain.count(short) == 1 else name for short, name in zip(plain, names, strict=True)]
-
-
-def _name_stream(run: RunData) -> str:
-    return str(get_part(run.description, "stream").get("name", ""))

@@ -33,9 +33,10 @@ from streamgauge.reports.sections import (
 )
 from streamgauge.reports.series import list_series
 from streamgauge.reports.svg import draw_key, draw_small_curves
-from streamgauge.reports.title import build_title, describe_run, get_part
+from streamgauge.reports.title import describe_run, get_part
 from streamgauge.significance import Comparison, Ranking
 from streamgauge.significance.compare import LANDMARK
+from streamgauge.significance.ranking import name_stream
 
 __all__ = ["build_study_page"]
 
@@ -94,22 +95,18 @@ def _describe_study(runs: Sequence[RunData], n_streams: int) -> str:
     return f"{count(len(runs), 'run')} on {count(n_streams, 'stream')} of {n_rows} each{how}."
 
 
-def _name_stream(run: RunData) -> str:
-    return str(get_part(run.description, "stream").get("name", build_title(run)))
-
-
 def _group_by_stream(runs: Sequence[RunData]) -> dict[str, list[int]]:
     """Return the positions of the runs on each stream."""
     by_stream: dict[str, list[int]] = defaultdict(list)
     for index, run in enumerate(runs):
-        by_stream[_name_stream(run)].append(index)
+        by_stream[name_stream(run)].append(index)
     return by_stream
 
 
 def _name_run(runs: Sequence[RunData], index: int, streams: Mapping[str, str]) -> str:
     """Return the stream of a run, and in what it differs from the other runs on that stream."""
-    name = _name_stream(runs[index])
-    facts = [_list_settings(run) for run in runs if _name_stream(run) == name]
+    name = name_stream(runs[index])
+    facts = [_list_settings(run) for run in runs if name_stream(run) == name]
     own = _list_settings(runs[index])
     differing = [own[key] for key in own if len({other[key] for other in facts}) > 1]
     return ", ".join([streams[name], *differing])

@@ -1,5 +1,6 @@
 """Rankings of many learners over many streams, with the tests of their ranks and pairs."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from streamgauge._format.numbers import RATE
-from streamgauge._format.text import count, join_words
+from streamgauge._format.text import count, join_words, strip_seeds
 from streamgauge.errors import StreamgaugeError, require_between, unknown_name
 from streamgauge.records import RunData
 from streamgauge.significance.compare import LANDMARK, choose_forgetting
@@ -31,6 +32,7 @@ __all__ = [
     "check_value",
     "choose_value",
     "diagram_text",
+    "name_stream",
     "rank",
     "rank_table",
     "read_fold_values",
@@ -277,18 +279,12 @@ def rank(
             raise unknown_name(kind="measure", name=measure, known=run.measures)
         greater_is_better, unit = run.greater_is_better(measure), run.unit(measure)
         chosen = choose_forgetting(run.forgettings, forgetting)
-        row = cells.setdefault(_stream_name(run), {})
+        row = cells.setdefault(name_stream(run), {})
         ranked = choose_value(chosen, value)
         for learner, values_of_folds in read_fold_values(run, measure, chosen, ranked).items():
             row.setdefault(learner, []).append(float(values_of_folds.mean()))
     learners = list(dict.fromkeys(learner for row in cells.values() for learner in row))
-    for stream, row in cells.items():
-        missing = [learner for learner in learners if learner not in row]
-        if missing:
-            msg = (
-                f"{missing[0]} was not evaluated on {stream}, unlike other learners: evaluate it there or leave it out"
-            )
-            raise StreamgaugeError(msg)
+    _check_complete(cells, learners)
     values = [[float(np.mean(row[learner])) for learner in learners] for row in cells.values()]
     ranking = rank_table(
         np.array(values).reshape(len(cells), len(learners)),
@@ -300,7 +296,7 @@ def rank(
         post_hoc=post_hoc,
         alpha=alpha,
     )
-    return replace(ranking, value=ranked or "")
+    return replace(ranking, value=ranked or "", warnings=(*ranking.warnings, *_warn_of_seeds(cells)))
 
 
 def choose_value(forgetting: str, value: str | None) -> str:
@@ -427,13 +423,47 @@ def _list_warnings(n_streams: int, n_learners: int, post_hoc: str, alpha: float)
     return []
 
 
-def _stream_name(run: RunData) -> str:
-    stream = run.description.get("stream")
+def _check_complete(cells: Mapping[str, Mapping[str, object]], learners: Sequence[str]) -> None:
+    """Raise if a stream has no name, or a learner was not evaluated on it."""
+    for stream, row in cells.items():
+        missing = [learner for learner in learners if learner not in row]
+        if not stream:
+            msg = "the results do not name their stream, so they cannot be ranked: use rank_table and pass names"
+            raise StreamgaugeError(msg)
+        if missing:
+            msg = (
+                f"{missing[0]} was not evaluated on {stream}, unlike other learners: evaluate it there or leave it out"
+            )
+            raise StreamgaugeError(msg)
+
+
+def name_stream(run: RunData) -> str:
+    """Return the name of the stream of a run, without a seed that is that of the run: it is one more repetition.
+
+    Empty if the results do not name their stream.
+
+    Examples
+    --------
+    >>> import streamgauge as sg
+    >>> [name_stream(sg.evaluate("SEA(seed=2, n_rows=50)", "NoChange", seed=seed)) for seed in (1, 2)]
+    ['SEA(n_rows=50, seed=2)', 'SEA(n_rows=50)']
+    """
+    stream, seed = run.description.get("stream"), run.description.get("seed")
     name = stream.get("name") if isinstance(stream, Mapping) else stream
     if not isinstance(name, str):
-        msg = "the results do not name their stream, so they cannot be ranked: use rank_table and pass names"
-        raise StreamgaugeError(msg)
-    return name
+        return ""
+    return strip_seeds(name, str(seed)) if isinstance(seed, int) else name
+
+
+def _warn_of_seeds(streams: Iterable[str]) -> list[str]:
+    """Return a warning if streams differ in their seeds only, since they are then no independent streams."""
+    alike = Counter(map(strip_seeds, streams))
+    return [
+        f"{n} of the streams are {name} with other seeds: unless these change its concept they repeat one stream, and p"
+        " is too small; give the run the seed of the stream, and they count as one"
+        for name, n in alike.items()
+        if n > 1
+    ]
 
 
 def read_fold_values(
@@ -461,7 +491,7 @@ def read_fold_values(
         where = "at every reading at which the other learners have a value"
     for learner, curve in curves.items():
         if not len(curve) or np.isnan(curve).any():
-            msg = f"{measure} of {learner} on {_stream_name(run)} is undefined in some fold {where}"
+            msg = f"{measure} of {learner} on {name_stream(run)} is undefined in some fold {where}"
             raise StreamgaugeError(msg)
     return {learner: np.asarray(curve.mean(axis=0)) for learner, curve in curves.items()}
 

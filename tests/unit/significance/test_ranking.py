@@ -290,3 +290,21 @@ def test_a_ranking_is_over_the_stream_by_default() -> None:
     assert over_all.values[0, 0] == pytest.approx(runs[0].final("bayes", "accuracy").mean)
     windows = runs[0].curve("bayes", "accuracy", "Window(width=50)").mean()
     assert windows == pytest.approx(over_all.values[0, 0])  # windows side by side cover the stream once
+
+
+def test_a_seed_that_stream_and_run_share_makes_no_stream_of_its_own() -> None:
+    learners = ["NaiveBayes", "NoChange"]
+    streams = ["SEA(n_rows=300, seed={seed})", "RandomRBF(n_rows=300, seed={seed})"]
+    shared = [sg.evaluate(stream.format(seed=seed), learners, seed=seed) for seed in (1, 2, 3) for stream in streams]
+    ranking = sg.rank(shared)
+    assert ranking.streams == ("SEA(n_rows=300)", "RandomRBF(n_rows=300)")
+    first = [float(run.curve("NaiveBayes", "accuracy")[-1, 0]) for run in shared[::2]]
+    assert ranking.values[0, 0] == pytest.approx(np.mean(first))
+    assert not any("other seeds" in warning for warning in ranking.warnings)
+
+
+def test_streams_that_differ_in_their_seeds_only_are_ranked_with_a_warning() -> None:
+    runs = [sg.evaluate(f"SEA(n_rows=300, seed={seed})", ["NaiveBayes", "NoChange"]) for seed in (1, 2, 3)]
+    ranking = sg.rank(runs)
+    assert len(ranking.streams) == 3
+    assert any("3 of the streams are SEA(n_rows=300) with other seeds" in warning for warning in ranking.warnings)

@@ -115,7 +115,8 @@ CSV_FAULTS = {
     "a class of many values": (
         "c,a\n" + "".join(f"{i},{i}.5\n" for i in range(1500)),
         "the target 'a' holds more than 1,000 different numbers: was regression meant? streamgauge evaluates "
-        "classifiers; name another column with target (--target), or pass nominal=('a',) (--nominal a) if they are classes",
+        "classifiers; name another column with target (--target), or pass nominal=('a',) (--nominal a) if they are "
+        "classes",
     ),
     "two delimiters": (
         "a;b,c\n1;2,3\n",
