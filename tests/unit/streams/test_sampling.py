@@ -15,6 +15,7 @@ from scipy.stats import chisquare
 from streamgauge import NoChange, _native, evaluate, save
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import NEVER, Batch
+from streamgauge.records.checksums import seal_json
 from streamgauge.streams import Balance, Distribution, File, convert, open_test, read_index, repeat, sample
 from streamgauge.streams.sampling.sample_plan import plan_sample
 
@@ -379,6 +380,18 @@ def test_index_files_of_another_file_are_refused(tmp_path):
     with pytest.raises(StreamgaugeError, match="has changed: its fingerprint is"):
         sample(path, tmp_path / "two", Balance(50), index=tmp_path / "index")
     assert list((tmp_path / "two").iterdir()) == []
+
+
+def test_index_files_of_a_run_that_was_killed_are_written_again(tmp_path):
+    path = arff(tmp_path)
+    first = sample(path, tmp_path / "one", Balance(50), index=tmp_path / "index", seed=4)
+    whole = {file.name: file.read_bytes() for file in (tmp_path / "index").iterdir()}
+    (note,) = (tmp_path / "index").glob("*.json")
+    sorted((tmp_path / "index").glob("*.arff"))[0].unlink()
+    note.write_text(seal_json({"complete": False}))
+    second = sample(path, tmp_path / "two", Balance(50), index=tmp_path / "index", seed=4)
+    assert second.training.read_bytes() == first.training.read_bytes()
+    assert {file.name: file.read_bytes() for file in (tmp_path / "index").iterdir()} == whole
 
 
 def test_index_files_are_for_text_only(tmp_path):

@@ -5,6 +5,7 @@ file they belong to; without it (if STUFFED itself wrote them) their rows are co
 """
 
 import re
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,6 +48,8 @@ class ClassCounts:
 def count_rows(raw: RawText, index: Path | None = None) -> ClassCounts:
     """Count the rows of each class in one pass; with a folder `index`, write index files to it."""
     counting = _native.Counting(raw.layout, raw.classes, raw.mark, index is not None)
+    if index is not None:
+        _write_note(raw, index, {"complete": False})  # so that nobody uses some of the files if this process is killed
     with locate_errors(raw.source), ExitStack() as files:
         outputs: list[Output] = []
         for texts in feed(counting, raw.read_chunks()):
@@ -90,17 +93,23 @@ def write_index_note(raw: RawText, folder: Path, counts: ClassCounts) -> None:
         {"name": name, "rows": rows, "file": file if rows else None}
         for (name, rows), file in zip(counts.classes.items(), files, strict=True)
     ]
-    note = {"fingerprint": counts.fingerprint, "n_rows": counts.n_rows, "classes": classes}
+    facts = {"fingerprint": counts.fingerprint, "n_rows": counts.n_rows, "classes": classes}
+    _write_note(raw, folder, {"complete": True, **facts})
+
+
+def _write_note(raw: RawText, folder: Path, note: Mapping[str, object]) -> None:
     with replace_atomically(_build_note_path(raw, folder)) as temporary:
         temporary.write_text(seal_json(note, indent=2) + "\n", encoding="utf-8")
 
 
 def read_counts(raw: RawText, folder: Path) -> ClassCounts | None:
-    """Return the counts of a file according to a folder of index files; None if it has none for that file."""
+    """Return the counts of a file according to a folder of index files; None if it has none, or not all."""
     path = _build_note_path(raw, folder)
     if path.is_file():
         try:
             note = unseal_json(path.read_bytes(), by_hand=True)
+            if not note.get("complete", True):
+                return None
             classes = {str(entry["name"]): int(entry["rows"]) for entry in note["classes"]}
             return ClassCounts(classes, int(note["n_rows"]), str(note["fingerprint"]))
         except (KeyError, TypeError, ValueError):
