@@ -390,6 +390,8 @@ def test_index_files_of_a_run_that_was_killed_are_written_again(tmp_path):
     sorted((tmp_path / "index").glob("*.arff"))[0].unlink()
     note.write_text(seal_json({"complete": False}))
     second = sample(path, tmp_path / "two", Balance(50), index=tmp_path / "index", seed=4)
+    assert second.training is not None
+    assert first.training is not None
     assert second.training.read_bytes() == first.training.read_bytes()
     assert {file.name: file.read_bytes() for file in (tmp_path / "index").iterdir()} == whole
 

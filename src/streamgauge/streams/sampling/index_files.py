@@ -49,7 +49,7 @@ def count_rows(raw: RawText, index: Path | None = None) -> ClassCounts:
     """Count the rows of each class in one pass; with a folder `index`, write index files to it."""
     counting = _native.Counting(raw.layout, raw.classes, raw.mark, index is not None)
     if index is not None:
-        _write_note(raw, index, {"complete": False})  # so that nobody uses some of the files if this process is killed
+        _write_note(raw, index, {"complete": False})  # some of the files, if this process is killed, must not be used
     with locate_errors(raw.source), ExitStack() as files:
         outputs: list[Output] = []
         for texts in feed(counting, raw.read_chunks()):
