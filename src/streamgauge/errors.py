@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 __all__ = [
+    "CallTimeoutError",
     "CheckpointWarning",
     "DamageWarning",
     "EndlessStreamError",
@@ -61,6 +62,24 @@ class LearnerError(StreamgaugeError):
     def __init__(self, reason: str, position: int, done: tuple[Any, Any]) -> None:
         super().__init__(reason)
         self.position, self.done = position, done
+
+
+class CallTimeoutError(BaseException):
+    """A call of a learner took too long; no ``except Exception`` of a learner stops it.
+
+    Parameters
+    ----------
+    seconds
+        The most seconds that a call may take; NaN if not known.
+
+    Examples
+    --------
+    >>> str(CallTimeoutError(5.0))
+    'a call took longer than call_limit = 5 s'
+    """
+
+    def __init__(self, seconds: float = float("nan")) -> None:
+        super().__init__(f"a call took longer than call_limit = {seconds:g} s")
 
 
 class EndlessStreamError(StreamgaugeError):

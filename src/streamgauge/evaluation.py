@@ -119,6 +119,7 @@ class Evaluation:
         n_rows: int | None = None,
         time_limit: float | None = None,
         time_budget: float | None = None,
+        call_limit: float | None = None,
         live_test: LiveTest | None = LiveTest(),
         budgets: object = None,
         seed: int = 1,
@@ -134,7 +135,7 @@ class Evaluation:
     ) -> None:
         _check_numbers({"n_rows": n_rows, "every": every, "batch_size": batch_size}, least=1, n_bits=63)
         _check_numbers({"seed": seed}, least=0, n_bits=64)
-        for option, seconds in (("time_limit", time_limit), ("time_budget", time_budget)):
+        for option, seconds in (("time_limit", time_limit), ("time_budget", time_budget), ("call_limit", call_limit)):
             if seconds is not None:
                 require_between(option, seconds, 0.0, float("inf"))
         require_kind("resources", resources, bool, "True or False")
@@ -164,7 +165,12 @@ class Evaluation:
         self.detectors = name_detectors(detectors)
         self.recorders, self.resources, self.journal = tuple(recorders), resources, journal
         _check_live_test(live_test)
-        self.time_limit, self.time_budget, self.live_test = time_limit, time_budget, live_test
+        self.time_limit, self.time_budget, self.call_limit, self.live_test = (
+            time_limit,
+            time_budget,
+            call_limit,
+            live_test,
+        )
         self._limit, self._every = n_rows, every or (None if period is None else period[0])
         self._source = RowSource(self.stream, self.scheme, self.labelling, seed, n_rows)
         self._source.require_second_pass()
@@ -244,6 +250,7 @@ class Evaluation:
             with_cell_batches=bool(self.recorders),
             metered=self._is_metered,
             time_budget=self.time_budget,
+            call_limit=self.call_limit,
             n_rows=self.n_rows_known,
             rows=RowSourceSpec(
                 self.stream, self.scheme, self.labelling, self.seed, self.score, self._scores_unlabelled_start
@@ -581,6 +588,7 @@ the measures, or use two_way_t
             "every": self.every,
             "time_limit": self.time_limit,
             "time_budget": self.time_budget,
+            **({} if self.call_limit is None else {"call_limit": self.call_limit}),
             "live_test": None if self.live_test is None else to_text(self.live_test),
             **({"budgets": list(map(str, self.requirements))} if self.requirements else {}),
             "seed": self.seed,
@@ -608,6 +616,7 @@ the measures, or use two_way_t
                 "every": self._every,
                 "n_rows": self._limit,
                 "time_budget": self.time_budget,
+                "call_limit": self.call_limit,
                 "seed": self.seed,
                 "resumed": self._resume,
             },
@@ -761,6 +770,7 @@ def evaluate(  # noqa: PLR0913
     n_rows: int | None = None,
     time_limit: float | None = None,
     time_budget: float | None = None,
+    call_limit: float | None = None,
     live_test: LiveTest | None = LiveTest(),
     budgets: object = None,
     seed: int = 1,
@@ -835,6 +845,10 @@ def evaluate(  # noqa: PLR0913
         The most seconds to run; the run then ends after the current rows.
     time_budget
         The most seconds that a prediction may take; a late one is an error.
+    call_limit
+        The most seconds that a call of a learner may take (to predict or to learn a row, a chunk, or for learners that
+        run batches themselves the rows of about a second); a learner that takes longer fails, and the others go on.
+        Python code is interrupted; native code fails when it returns.
     live_test
         How any two learners are compared at every reading, see `streamgauge.significance.LiveTest`; None for not at
         all.
@@ -906,6 +920,7 @@ def evaluate(  # noqa: PLR0913
         n_rows=n_rows,
         time_limit=time_limit,
         time_budget=time_budget,
+        call_limit=call_limit,
         live_test=live_test,
         budgets=budgets,
         seed=seed,

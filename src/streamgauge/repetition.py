@@ -335,6 +335,8 @@ def _list_doubts(call: Mapping[str, Any]) -> Iterator[str]:
     """Yield what may explain a difference in a run with these options."""
     if call["time_budget"] is not None:
         yield "the run has a time budget, so its readings depend on the speed of the machine"
+    if call["call_limit"] is not None:
+        yield "calls of learners had a time limit, so a failure depends on the speed of the machine"
     if call.get("resumed"):
         yield "the run was resumed from a checkpoint; if it was prolonged, its verdicts were planned for fewer rows"
 

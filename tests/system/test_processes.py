@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -151,6 +152,66 @@ def test_a_learner_of_this_file_goes_into_a_process_and_its_failure_is_reported(
         here = sg.evaluate(sg.SEA(n_rows=100), learners, backend=Threads(1), every=20)
     assert there.failures == here.failures
     np.testing.assert_array_equal(there.values, here.values)
+
+
+class Waiting:
+    """A learner that waits at its 50th row."""
+
+    def __init__(self) -> None:
+        self.n = 0
+
+    def predict(self, x):
+        return np.zeros(len(x))
+
+    def learn(self, x, y):  # noqa: ARG002
+        self.n += 1
+        if self.n == 50:
+            time.sleep(60.0)
+
+
+def test_a_call_that_waits_is_interrupted_in_a_process_and_the_others_continue():
+    started = time.monotonic()
+    with pytest.warns(FailureWarning):
+        results = sg.evaluate(
+            sg.SEA(n_rows=300), {"waiting": Waiting(), "bayes": sg.NaiveBayes()}, backend=Processes(2), call_limit=0.5
+        )
+    assert time.monotonic() - started < 30.0
+    (failure,) = results.failures
+    assert (failure.learner, failure.row) == ("waiting", 49)
+    assert failure.error == "a call took longer than call_limit = 0.5 s"
+    alone = sg.evaluate(sg.SEA(n_rows=300), {"bayes": sg.NaiveBayes()})
+    np.testing.assert_array_equal(results.curve("bayes", "accuracy"), alone.curve("bayes", "accuracy"))
+
+
+class Greedy(Waiting):
+    """A learner that takes memory at its 50th row until there is none left."""
+
+    def __init__(self, *, to_death: bool) -> None:
+        super().__init__()
+        self.to_death = to_death
+
+    def learn(self, x, y):  # noqa: ARG002
+        self.n += 1
+        if self.n < 50:
+            return
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+        kept = []
+        try:
+            while True:
+                kept.append(bytearray(1 << 20))
+        except MemoryError:
+            if self.to_death:
+                os.abort()  # as a kernel does that cannot allocate
+            raise
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits on memory are those of POSIX")
+def test_a_learner_that_eats_memory_is_reported_by_name():
+    learners = {"bayes": sg.NaiveBayes(), "greedy": Greedy(to_death=True), "majority": sg.MajorityClass()}
+    with pytest.raises(sg.StreamgaugeError, match=r"worker process was killed by SIGABRT while it ran greedy;"):
+        sg.evaluate(sg.SEA(n_rows=300), learners, backend=Processes(1))
+    with pytest.warns(FailureWarning, match="learner 'greedy' failed in fold 0 at row 49: MemoryError"):
+        sg.evaluate(sg.SEA(n_rows=300), {**learners, "greedy": Greedy(to_death=False)}, backend=Processes(1))
 
 
 def test_a_worker_that_is_killed_is_reported_with_its_learner():

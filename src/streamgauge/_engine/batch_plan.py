@@ -288,6 +288,8 @@ class RunSpec:
         Whether tallies are needed at every reading row, to judge single learners.
     label_design
         How rows are chosen for a label, if that is a random share, to estimate losses from few labels; else None.
+    call_limit
+        The most seconds of a call of a learner; None for no limit.
 
     Examples
     --------
@@ -322,6 +324,7 @@ class RunSpec:
     every: int = 0
     keeps_looks: bool = False
     label_design: LabelDesign | None = None
+    call_limit: float | None = None
 
     @property
     def n_folds(self) -> int:

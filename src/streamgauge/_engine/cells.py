@@ -1,7 +1,7 @@
 """Folds, cells and groups of cells. A cell is one learner in one fold; it touches only its own state."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any, cast
@@ -17,9 +17,10 @@ from streamgauge._engine.meter import Meter, read_thread_time
 from streamgauge._engine.schedule import DelayBuffer, HeldColumns, Schedule
 from streamgauge._foreign import build_majority, find_end_of_training, save_part
 from streamgauge.drift import Watch
-from streamgauge.errors import LearnerError, StreamgaugeError
+from streamgauge.errors import CallTimeoutError, LearnerError, StreamgaugeError
 from streamgauge.forgetting import Landmark, NativeForgetting
 from streamgauge.learners.adapters.saved_states import record_pickles, set_trust
+from streamgauge.learners.call_limit import CallWatch
 from streamgauge.learners.plain_loop import Predicted, as_learner_error, fail_after, join_parts
 from streamgauge.measures import build_state, measure_tallies, reads_baselines
 from streamgauge.protocols import CellBatch, DetectorSpec, ForgettingState, Learner, MajorityBaseline, SchemeBase
@@ -263,6 +264,8 @@ class Cell:
         self._live, self._held_for_labels = live, HeldColumns()
         self._labelled: Trace | None = None
         self._label_sums = label_sums
+        self.call_watch: CallWatch | None = None
+        """Limits the time of calls of the learner; None for no limit."""
         self.label_numbers: NDArray[np.float64] | None = None
         """The sums of `LabelSums` at the reading rows of the current step; None if they are not kept."""
         self.failure: Failure | None = None
@@ -322,8 +325,8 @@ class Cell:
             return self._skip(reading_rows)
         started = read_thread_time()
         try:
-            predictions, votes = self._interleave(step, reading_rows, with_votes=with_votes)
-        except Exception as error:
+            predictions, votes = self._call(lambda: self._interleave(step, reading_rows, with_votes=with_votes))
+        except (Exception, CallTimeoutError) as error:
             failure = as_learner_error(0, np.empty((0, self.fold.n_classes)), error, with_votes=with_votes)
             return self._fail(failure, reading_rows)
         self._predicted = predictions, votes
@@ -336,6 +339,9 @@ class Cell:
             self.correct: NDArray[np.bool_] = np.equal(predictions, step.batch.y)
         self._trace = self.fold.make_trace(predictions, votes)
         return self._score(reading_rows)
+
+    def _call(self, function: Callable[[], Predicted]) -> Predicted:
+        return function() if self.call_watch is None else self.call_watch.run(function)
 
     def _score(self, reading_rows: Sequence[int]) -> CellTallies:
         """Pass the trace to the detectors and the forgettings."""
@@ -582,7 +588,9 @@ class CellGroup:
         design, sums = run_spec.label_design, None
         if design is not None:
             sums = LabelSums(run_spec.few_label_losses, design, run_spec.seed)
-        return Cell(name, learner, fold, self._build_states(), meter, run_spec.detectors, live=live, label_sums=sums)
+        cell = Cell(name, learner, fold, self._build_states(), meter, run_spec.detectors, live=live, label_sums=sums)
+        cell.call_watch = None if run_spec.call_limit is None else CallWatch(run_spec.call_limit)
+        return cell
 
     def run(self, plan: BatchPlan, run_tasks: TaskRunner = run_serially) -> BatchResult:
         """Run a plan in all cells, and measure at its reading rows."""

@@ -16,13 +16,26 @@ from numpy.typing import NDArray
 from streamgauge._engine.batch_plan import BatchPlan, BatchResult
 from streamgauge.records import Batch
 
-__all__ = ["Buffers", "Columns", "pack_plan", "pack_result", "receive", "send", "unpack_plan", "unpack_result"]
+__all__ = [
+    "RUNNING",
+    "Buffers",
+    "Columns",
+    "pack_plan",
+    "pack_result",
+    "receive",
+    "send",
+    "unpack_plan",
+    "unpack_result",
+]
 
 Buffers = list[memoryview]
 """Columns as bytes."""
 
 Columns = tuple[str, Sequence[tuple[int, int]]]
 """Where columns lie: the path of a file, and the start and stop of each."""
+
+RUNNING = "running"
+"""The kind of message that names the learner which a worker runs next."""
 
 LENGTH_BYTES = 8
 """The size of the length before a message."""

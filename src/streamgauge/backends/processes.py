@@ -17,7 +17,7 @@ from threading import Thread
 from typing import Any, BinaryIO, ClassVar, cast
 
 from streamgauge._engine.batch_plan import BatchPlan, BatchResult, Executor, RunSpec, SavedStates
-from streamgauge.backends.messages import Buffers, Columns, pack_plan, receive, send, unpack_result
+from streamgauge.backends.messages import RUNNING, Buffers, Columns, pack_plan, receive, send, unpack_result
 from streamgauge.backends.threads import count_cores
 from streamgauge.errors import StreamgaugeError, require_at_least
 
@@ -117,16 +117,21 @@ class _Worker:
     """The driver's side of a worker process."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", run_spec: RunSpec) -> None:
-        self._process, self._run_spec = process, run_spec
+        self._process = process
         self._requests, self._replies = cast("BinaryIO", process.stdin), cast("BinaryIO", process.stdout)
         self._received: SimpleQueue[Any] = SimpleQueue()
+        self._running = ", ".join(dict.fromkeys(name for name, _ in run_spec.cells))
         Thread(target=self._listen, name="streamgauge-listener", daemon=True).start()
 
     def _listen(self) -> None:
         """Receive replies at once, so that no worker waits until its reply is read."""
         with suppress(EOFError, OSError, ValueError):
             while True:
-                self._received.put(receive(self._replies))
+                reply = receive(self._replies)
+                if reply[0] == RUNNING:
+                    self._running = reply[1]
+                else:
+                    self._received.put(reply)
         self._received.put(None)
 
     def send(self, message: object) -> None:
@@ -148,8 +153,7 @@ class _Worker:
         if code < 0:
             how = f"was killed by {signal.Signals(-code).name}"
             how += ", perhaps because memory ran out" if -code == 9 else ""
-        learners = ", ".join(dict.fromkeys(name for name, _ in self._run_spec.cells))
-        return f"a worker process {how} while it ran {learners}; use a checkpoint to resume such a run"
+        return f"a worker process {how} while it ran {self._running}; use a checkpoint to resume such a run"
 
 
 @contextmanager

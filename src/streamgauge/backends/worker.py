@@ -9,13 +9,15 @@ import os
 import pickle
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from streamgauge._engine.batch_plan import SavedStates
-from streamgauge._engine.cells import CellGroup
-from streamgauge.backends.messages import Columns, pack_result, receive, send, unpack_plan
+from streamgauge._engine.cells import Cell, CellGroup
+from streamgauge.backends.messages import RUNNING, Columns, pack_result, receive, send, unpack_plan
+from streamgauge.learners.call_limit import interrupt_waits
 
 __all__ = ["main"]
 
@@ -59,26 +61,42 @@ def _serve(requests: BinaryIO, replies: BinaryIO) -> None:
         send(replies, _describe_error(error))
         return
     send(replies, ("ready", None))
-    files = [_SharedFile(), _SharedFile()]
+    worker = _Worker(group, [_SharedFile(), _SharedFile()], replies)
     while True:
         request, *arguments = receive(requests)
         try:
-            reply = (request, REQUESTS[request](group, files, *arguments))
+            reply = (request, REQUESTS[request](worker, *arguments))
         except Exception as error:
             reply = _describe_error(error)
         send(replies, reply)
 
 
-def _load(group: CellGroup, _files: list[_SharedFile], saved: SavedStates, trusted: bool) -> None:  # noqa: FBT001
-    group.load(saved, trusted=trusted)
+@dataclass(frozen=True)
+class _Worker:
+    """What the requests act on."""
+
+    group: CellGroup
+    files: list[_SharedFile]
+    replies: BinaryIO
+
+    def load(self, saved: SavedStates, trusted: bool) -> None:  # noqa: FBT001
+        self.group.load(saved, trusted=trusted)
+
+    def run(self, slot: int, description: bytes, columns: Columns) -> bytes:
+        plan = unpack_plan(description, self.files[slot].read(columns))
+        return pack_result(self.group.run(plan, self._announce_and_run), plan)
+
+    def _announce_and_run(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """Name each learner to the driver before it runs: if the process ends in it, the driver knows which it was."""
+        outcomes = []
+        for item in items:
+            if isinstance(item, Cell):
+                send(self.replies, (RUNNING, item.name))
+            outcomes.append(function(item))
+        return outcomes
 
 
-def _run(group: CellGroup, files: list[_SharedFile], slot: int, description: bytes, columns: Columns) -> bytes:
-    plan = unpack_plan(description, files[slot].read(columns))
-    return pack_result(group.run(plan), plan)
-
-
-REQUESTS: dict[str, Callable[..., object]] = {"load": _load, "run": _run}
+REQUESTS: dict[str, Callable[..., object]] = {"load": _Worker.load, "run": _Worker.run}
 """What a worker can do, by name."""
 
 
@@ -86,6 +104,7 @@ def main() -> None:
     """Serve until the pipe is closed."""
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    interrupt_waits()
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     try:

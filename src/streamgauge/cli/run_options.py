@@ -106,6 +106,7 @@ _OPTIONS = (
     click.option("--every", type=POSITIVE, help="Take a reading every N rows.  [default: 200 readings]"),
     click.option("--time-limit", type=float, help="Stop after this many seconds."),
     click.option("--time-budget", type=float, help="Seconds allowed per prediction; slower ones count as errors."),
+    click.option("--call-limit", type=float, help="Seconds allowed per call of a learner; a slower one fails."),
     _make_name_option(
         "--live-measure",
         "measures",
@@ -208,6 +209,7 @@ def prepare(options: dict[str, Any]) -> "Evaluation":
         n_rows=options["rows"],
         time_limit=options["time_limit"],
         time_budget=options["time_budget"],
+        call_limit=options["call_limit"],
         live_test=LiveTest(
             measure=options["live_measure"] or None,
             alpha=options.get("alpha", 0.05),

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge._foreign import find_unlabelled_learning
-from streamgauge.errors import LearnerError, StreamgaugeError
+from streamgauge.errors import CallTimeoutError, LearnerError, StreamgaugeError
+from streamgauge.learners.call_limit import begin_call
 from streamgauge.protocols import Learner
 from streamgauge.records import ABSTAINED, UNLABELLED, Step
 
@@ -39,7 +40,9 @@ def pick_winners(votes: NDArray[np.float64]) -> NDArray[np.int32]:
     return best
 
 
-def as_learner_error(position: int, votes: NDArray[np.float64], error: Exception, *, with_votes: bool) -> LearnerError:
+def as_learner_error(
+    position: int, votes: NDArray[np.float64], error: BaseException, *, with_votes: bool
+) -> LearnerError:
     """Return the error of an `interleave` that failed at a row, with the votes or predictions for the rows before.
 
     Examples
@@ -51,7 +54,9 @@ def as_learner_error(position: int, votes: NDArray[np.float64], error: Exception
         return error
     done = votes[:position]
     predictions = done.astype(np.int32) if done.ndim == 1 else pick_winners(done)
-    reason = str(error) if isinstance(error, StreamgaugeError) else f"{type(error).__name__}: {error}"
+    reason = (
+        str(error) if isinstance(error, StreamgaugeError | CallTimeoutError) else f"{type(error).__name__}: {error}"
+    )
     if isinstance(error, ValueError) and "read-only" in str(error):
         reason += "; rows belong to all learners, so none may write into them: copy them first, as in x = x.copy()"
     return LearnerError(reason, position, (predictions, done if with_votes else None))
@@ -101,7 +106,7 @@ def join_parts(parts: Sequence[Predicted], n_classes: int, *, with_votes: bool) 
     return predictions, np.concatenate([votes for _, votes in parts if votes is not None]) if with_votes else None
 
 
-def fail_after(parts: Sequence[Predicted], error: Exception, n_classes: int, *, with_votes: bool) -> LearnerError:
+def fail_after(parts: Sequence[Predicted], error: BaseException, n_classes: int, *, with_votes: bool) -> LearnerError:
     """Return the error of a step that failed after some of its parts, with the predictions of all rows before it.
 
     Examples
@@ -157,12 +162,14 @@ def run_row_by_row_timed(
         for i in range(len(y)):
             row = slice(i, i + 1)
             if step.test is None or step.test[i]:
+                begin_call()
                 started = perf_counter_ns()
                 votes[row] = learner.predict(x[row])
                 predict_ns[i] = perf_counter_ns() - started
             if weight is not None and not weight[i] > 0:
                 continue
             row_weight = None if weight is None else weight[row]
+            begin_call()
             started = perf_counter_ns()
             if y[i] != UNLABELLED:
                 learner.learn(x[row], y[row], row_weight)
@@ -171,6 +178,6 @@ def run_row_by_row_timed(
             else:
                 continue
             learn_ns[i] = perf_counter_ns() - started
-    except Exception as error:
+    except (Exception, CallTimeoutError) as error:
         raise as_learner_error(i, votes, error, with_votes=with_votes) from error
     return pick_winners(votes), votes if with_votes else None, predict_ns, learn_ns

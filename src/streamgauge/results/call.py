@@ -263,7 +263,9 @@ def _resolve_paths(thing: Any, folder: Path) -> Any:  # noqa: ANN401
     return replace(thing, **changed) if changed else thing
 
 
-_OPTIONS = frozenset({"score", "score_unlabelled_start", "every", "n_rows", "time_budget", "seed", "budgets"})
+_OPTIONS = frozenset(
+    {"score", "score_unlabelled_start", "every", "n_rows", "time_budget", "call_limit", "seed", "budgets"}
+)
 """The options of `evaluate` that a call holds as they are."""
 
 _DESCRIBED = {"stream", "sample", "learners", "scheme", "labelling", "forgettings", "measures", "detectors"}

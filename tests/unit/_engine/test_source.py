@@ -11,6 +11,7 @@ from streamgauge._engine.source import (
     IN_MEMORY_FACTOR,
     MAX_ROWS,
     MIN_ROWS,
+    WIDE_BATCH_BYTES,
     RowSource,
     default_batch_size,
 )
@@ -50,7 +51,10 @@ def test_a_very_slow_run_continues_with_fewer_rows():
     assert slice_sizes(100, 3) == [FIRST_SLICE, 100, 100]
 
 
-@pytest.mark.parametrize(("n_attributes", "rows"), [(1, MAX_ROWS), (100, BATCH_BYTES // 800), (10**5, MIN_ROWS)])
+@pytest.mark.parametrize(
+    ("n_attributes", "rows"),
+    [(1, MAX_ROWS), (100, BATCH_BYTES // 800), (8_000, MIN_ROWS), (10**5, WIDE_BATCH_BYTES // 800_000)],
+)
 def test_a_batch_holds_about_as_many_bytes_whatever_the_rows(n_attributes, rows):
     schema = Schema(tuple(Attribute(f"a{i}") for i in range(n_attributes)), ("no", "yes"))
     assert default_batch_size(schema) == rows

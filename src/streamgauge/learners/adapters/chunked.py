@@ -7,9 +7,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import CallTimeoutError, StreamgaugeError
 from streamgauge.learners.adapters.saved_states import SizeCache, measure_size, pickle_state, unpickle_state
 from streamgauge.learners.baselines import make_majority_class
+from streamgauge.learners.call_limit import begin_call
 from streamgauge.learners.native import NativeLearner
 from streamgauge.learners.plain_loop import as_learner_error, pick_winners
 from streamgauge.records import ABSTAINED, UNLABELLED, Schema, Step
@@ -217,6 +218,7 @@ class ChunkedLearner:
         """Fill `out` with the predictions for rows."""
         size = MOST_ROWS if self._model.any_number else self._block_rows
         for start in range(0, len(x), size):
+            begin_call()
             part = out[start : start + size]
             rows = x[start : start + size] if self._model.any_number else pad_rows(x, start, size)
             part[:] = predict(rows)[: len(part)]
@@ -245,6 +247,7 @@ class ChunkedLearner:
         self._fit(x, y, weight)
 
     def _fit(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
+        begin_call()
         began = perf_counter()
         self._model.fit(x, y, weight)
         self._learning_seconds += perf_counter() - began
@@ -293,7 +296,7 @@ class ChunkedLearner:
                     self._learn_rows(x[start:stop], y[start:stop], None if weight is None else weight[start:stop])
                 else:
                     self._learn_rows(x[rows], y[rows], None if weight is None else weight[rows])
-            except Exception as error:
+            except (Exception, CallTimeoutError) as error:
                 raise as_learner_error(stop - 1, out, error, with_votes=out.ndim == 2) from error
             start = stop
 
@@ -312,8 +315,8 @@ class ChunkedLearner:
             predictions = out[rows]
             self._predict_into(predictions, x[rows], predict)
             out[rows] = predictions
-        except Exception as error:
-            if stop - start == 1:
+        except (Exception, CallTimeoutError) as error:
+            if stop - start == 1 or isinstance(error, CallTimeoutError):
                 raise as_learner_error(start, out, error, with_votes=out.ndim == 2) from error
             middle = (start + stop) // 2  # the halves show which row it was
             self._predict_rows(step, start, middle, out, predict)
