@@ -124,7 +124,7 @@ def begin_call() -> None:
 
 
 def interrupt_waits() -> None:
-    """Let calls in the main thread of this process be interrupted also while they wait; for worker processes."""
+    """Interrupt calls in the main thread of this process also while they wait; for worker processes."""
     global _interrupts_waits  # noqa: PLW0603
     if sys.platform != "win32":
         signal.signal(signal.SIGURG, _interrupt_main)

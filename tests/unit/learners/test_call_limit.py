@@ -72,7 +72,7 @@ def test_a_learner_whose_call_takes_too_long_fails_and_the_others_continue(call:
     assert limited.curve("stuck", "accuracy")[0] == first.curve("still", "accuracy")[0]  # before it failed
 
 
-class StuckModel(GaussianNB):
+class StuckModel(GaussianNB):  # type: ignore[misc]
     """A model of scikit-learn that never returns from its third fit."""
 
     fits = 0
