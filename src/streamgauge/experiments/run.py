@@ -8,6 +8,7 @@ from pathlib import Path
 from streamgauge._engine.signals import catch_stop_signals
 from streamgauge.backends.threads import count_cores
 from streamgauge.errors import StreamgaugeError, require_at_least
+from streamgauge.experiments.checkpoints import RunCheckpoints
 from streamgauge.experiments.display import show_progress
 from streamgauge.experiments.experiment import Experiment, Job
 from streamgauge.experiments.jobs import Event, Settings
@@ -130,6 +131,7 @@ def run(
     experiment.check_classes()
     n_learners = len(experiment.learners)
     store = Store(folder, new=True)
+    _remove_leftovers(store)
     all_jobs = list(experiment.list_jobs())
     note_plan(folder, experiment.name, len(all_jobs))
     ignore_results_before = time.time() if again else None
@@ -164,6 +166,14 @@ def run(
         while jobs and not outcome.interrupted:
             jobs = runner.run(jobs)
     return outcome
+
+
+def _remove_leftovers(store: Store) -> None:
+    """Remove the checkpoints of finished runs: those of processes that were killed just before they did so."""
+    busy = {run["run"] for run in store.running()}
+    for run in store.runs():
+        if run["status"] == "finished" and run["run"] not in busy:
+            RunCheckpoints(store.get_folder(run["run"]), run["run"]).drop()
 
 
 def _resolve(experiment: Experiment | Path | str, folder: Path | str | None) -> tuple[Experiment, Path]:

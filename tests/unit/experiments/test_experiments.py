@@ -443,3 +443,13 @@ def test_an_experiment_without_work_is_refused():
         Experiment("none", {}, {"last": "NoChange"})
     with pytest.raises(StreamgaugeError, match="no learner"):
         Experiment("none", {}, {}, samples=(SampleSource("a", "a.csv"),))
+
+
+def test_checkpoints_of_a_process_that_was_killed_after_its_run_are_removed(tmp_path):
+    experiment = Experiment("small", {"sea": Source("SEA", rows=100)}, {"last": "NoChange"})
+    run(experiment, tmp_path, n_jobs=1)
+    (folder,) = (tmp_path / "runs").iterdir()
+    (folder / "checkpoints").mkdir()
+    (folder / "checkpoints" / "progress.log").write_text("")
+    assert run(experiment, tmp_path, n_jobs=1).n_done == 1
+    assert not (folder / "checkpoints").exists()
