@@ -71,7 +71,7 @@ def _open(browser: "Browser", address: str, width: int, height: int = 1200, *, d
 def _shoot(page: "Page", most: float, start: float = 0.0, *, whole: bool = False) -> Shot:
     """Take a picture at most `most` pixels high; if `whole`, it counts all words of the page as shown."""
     width = page.viewport_size["width"] if page.viewport_size else 0
-    height = page.evaluate(CUT, [start, most]) + 24
+    height = page.evaluate(CUT, [start, most]) + 10
     picture = page.screenshot(full_page=True, clip={"x": 0, "y": start, "width": width, "height": height})
     text = page.inner_text("body")
     seen = text if whole else page.evaluate(SEEN, [start, height])

@@ -125,6 +125,8 @@ def draw_ranks(ranking: Ranking) -> Markup:
 def draw_small_curves(curves: Mapping[int, Curve], rows: NDArray[np.int64], unit: str, label: str) -> Markup:
     """Draw the curves of learners, by their positions, in a small picture with its own scale.
 
+    It has its colours in attributes, so that it looks the same where there are no styles, as in a notebook.
+
     Examples
     --------
     >>> line = Curve(*np.array([[0.5, 0.75]] * 3))
@@ -142,13 +144,13 @@ def draw_small_curves(curves: Mapping[int, Curve], rows: NDArray[np.int64], unit
     marks = []
     for share in (0.0, 0.5, 1.0):
         y = foot - (foot - top) * share
-        marks.append(_draw_line(left, y, right, y, "grid"))
+        marks.append(tag("line", x1=left, y1=y, x2=right, y2=y, class_="grid", stroke="#dde2e8"))
         text = format_value(low + (high - low) * share, unit)
-        marks.append(tag("text", text, x=left - 5, y=y + 4, class_="axis", text_anchor="end"))
+        marks.append(_draw_small_text(text, left - 5, y + 4, "end"))
     for share, anchor in ((0.0, "start"), (1.0, "end")):
         at = f"{int(rows[0]) + round(span * share):,}" if len(rows) else ""
         x = left + (right - left) * share
-        marks.append(tag("text", at, x=x, y=SMALL[1] - 5, class_="axis", text_anchor=anchor))
+        marks.append(_draw_small_text(at, x, SMALL[1] - 5, anchor))
     for key, line in values.items():
         dash = " ".join(map(str, DASHES[key % len(DASHES)])) or None
         for piece in np.split(np.arange(len(line)), np.flatnonzero(~np.isfinite(line))):
@@ -157,11 +159,19 @@ def draw_small_curves(curves: Mapping[int, Curve], rows: NDArray[np.int64], unit
             ys = foot - (foot - top) * (line[kept] - low) / ((high - low) or 1.0)
             points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs.tolist(), ys.tolist(), strict=True))
             if points:
-                marks.append(
-                    tag("polyline", points=points, class_=f"curve-{key % len(COLOURS)}", stroke_dasharray=dash)
-                )
+                marks.append(_draw_small_line(points, key % len(COLOURS), dash))
     size = f"0 0 {SMALL[0]} {SMALL[1]}"
     return tag("svg", *marks, class_="picture small", viewBox=size, role="img", aria_label=label)
+
+
+def _draw_small_text(text: str, x: float, y: float, anchor: str) -> Markup:
+    style = {"fill": "#5a6676", "font_size": "11", "font_family": "sans-serif"}
+    return tag("text", text, x=x, y=y, class_="axis", text_anchor=anchor, **style)
+
+
+def _draw_small_line(points: str, colour: int, dash: str | None) -> Markup:
+    style = {"fill": "none", "stroke": COLOURS[colour], "stroke_width": "1.6", "stroke_dasharray": dash}
+    return tag("polyline", points=points, class_=f"curve-{colour}", **style)
 
 
 def _draw_cost_axis(low: float, high: float, project: Projection) -> list[Markup]:

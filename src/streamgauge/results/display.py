@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from streamgauge._format.markup import Markup, build_table, join_markup, tag
 from streamgauge._format.numbers import format_spread, format_value, label_measure
+from streamgauge._format.palette import COLOURS
 from streamgauge._format.text import count, describe_forgetting, make_printable, shorten_stream_name
 from streamgauge.records import LabelEstimate, ModelVerdict, RunData, Verdict
 from streamgauge.significance.verdict_terms import describe_verdicts
@@ -32,6 +33,7 @@ def format_html(results: RunData) -> str:
         parts.append(_build_finals_table(results, columns))
         folds = f"Mean over {results.n_folds} folds ± standard deviation; b" if results.n_folds > 1 else "B"
         parts.append(tag("p", tag("small", f"{folds}est mean in bold, which says nothing about significance.")))
+        parts.append(_build_chart(results))
     if results.feedback is not None and results.feedback.sentence:
         parts.append(tag("p", results.feedback.sentence))
     parts += _list_verdicts(results)
@@ -72,6 +74,27 @@ def format_text(results: RunData) -> str:
     lines += [f"Live verdict: {make_printable(sentence)}." for sentence in sentences]
     lines += [f"Note: {make_printable(note)}" for note in results.notes]
     return "\n".join(lines) or f"{_format_title(results)}: no readings."
+
+
+def _build_chart(results: RunData) -> Markup:
+    """Return the curves of the first measure, over the last rows if they were measured, with names in their colours."""
+    from streamgauge.reports.curves import summarise_folds  # noqa: PLC0415  (reports are slow to import)
+    from streamgauge.reports.svg import draw_small_curves  # noqa: PLC0415
+
+    measure = results.measures[0]
+    forgetting = next((name for name in results.forgettings if name != "Landmark()"), results.forgettings[0])
+    curves = {
+        index: summarise_folds(results.curve(learner, measure, forgetting).T)
+        for index, learner in enumerate(results.learners)
+    }
+    title = f"{label_measure(measure, results.unit(measure))} {describe_forgetting(forgetting)}"
+    drawing = draw_small_curves(curves, results.rows, results.unit(measure), title)
+    names = [
+        join_markup(" ", tag("span", learner, style=f"color: {COLOURS[index % len(COLOURS)]}; font-weight: bold"))
+        for index, learner in enumerate(results.learners)
+    ]
+    caption = tag("figcaption", tag("small", f"{title}:", *names))
+    return tag("figure", caption, drawing, style="max-width: 26em; margin: 0.5em 0")
 
 
 def _list_verdicts(results: RunData) -> list[Markup]:

@@ -104,3 +104,12 @@ def test_a_gap_splits_a_small_curve_and_an_undefined_one_is_left_out() -> None:
     undefined = np.full(5, np.nan)
     curves = {0: Curve(values, values, values), 1: Curve(undefined, undefined, undefined)}
     assert draw_small_curves(curves, np.arange(5), "rate", "accuracy").count("<polyline") == 2
+
+
+def test_a_notebook_shows_a_curve_for_each_learner_under_the_window() -> None:
+    forgettings = ["Landmark", "Window(500)"]
+    results = sg.evaluate("SEA(n_rows=2000)", ["NaiveBayes", "NoChange"], forgetting=forgettings)
+    html = results._repr_html_()
+    assert html.count("<polyline") == 2
+    assert 'aria-label="accuracy % over the last 500 rows"' in html
+    assert 'stroke="#0072b2"' in html  # colours need no style sheet
