@@ -21,12 +21,13 @@ from docs.drawing.runs import evaluate_gradual_sea
 from streamgauge import streams
 from streamgauge.cli.main import cli
 from streamgauge.learners import Perceptron
+from streamgauge.reports import write_report
 from streamgauge.significance import LiveTest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-__all__ = ["shoot_dashboard", "shoot_report", "shoot_report_phone_dark", "shoot_report_sections"]
+__all__ = ["shoot_dashboard", "shoot_report", "shoot_report_phone_dark", "shoot_report_sections", "shoot_study"]
 
 ROOT = Path(__file__).parents[2]
 ANSWERS = ("Best: ", "No clear best; ")
@@ -61,7 +62,7 @@ def _open(browser: "Browser", address: str, width: int, height: int = 1200, *, d
     try:
         page = context.new_page()
         page.goto(address)
-        page.wait_for_selector("canvas", timeout=60_000)
+        page.wait_for_selector("canvas", state="attached", timeout=60_000)
         page.wait_for_timeout(500)
         yield page
     finally:
@@ -120,6 +121,21 @@ def shoot_report_phone_dark(browser: "Browser") -> Shot:
     """Take a picture of the same report on a phone in dark mode."""
     with _open_sea(browser, 390, dark=True) as page:
         return _shoot(page, 1500)
+
+
+def shoot_study(browser: "Browser") -> Shot:
+    """Take a picture of the report of a study over eight streams with three seeds each."""
+    learners = {"tree": sg.HoeffdingTree(), "bayes": sg.NaiveBayes(), "perceptron": Perceptron()}
+    names = ("SEA", "RandomRBF", "Hyperplane", "Agrawal", "LED", "Waveform", "RandomTree", "Sine")
+    runs = [
+        sg.evaluate(f"{name}(seed={seed})", learners, n_rows=20_000, seed=seed, forgetting=["Landmark", "Window(1000)"])
+        for name in names
+        for seed in (1, 2, 3)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_report(runs, Path(folder) / "study.html")
+        with _open(browser, path.as_uri(), 1200) as page:
+            return _shoot(page, 2000)
 
 
 @contextmanager

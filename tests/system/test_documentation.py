@@ -128,7 +128,7 @@ def test_what_is_left_out_stands_on_some_page():
 
 def test_what_a_newcomer_does_first_is_shown_by_commands():
     assert [next(iter(call)) for call in commands(ROOT / "README.md")] == [
-        "doctor", "compare", "describe", "compare", "report", "serve"
+        "doctor", "compare", "describe", "compare", "run", "report", "serve"
     ]  # fmt: skip
 
 

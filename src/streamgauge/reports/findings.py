@@ -272,8 +272,7 @@ def list_ranking_findings(ranking: Ranking) -> list[str]:
     >>> list_ranking_findings(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"]))[0]
     'tree has the best mean rank by accuracy, 1.00, over 2 streams.'
     """
-    best = ranking.order[0]
-    mean = float(ranking.mean_ranks[ranking.learners.index(best)])
+    best, mean = ranking.best, float(ranking.mean_ranks.min())
     outcome = ranking.friedman
     p_value = outcome.best_p
     how = "with Iman-Davenport's correction" if outcome.exact_p is None else "exact"
@@ -283,7 +282,8 @@ def list_ranking_findings(ranking: Ranking) -> list[str]:
     streams = count(len(ranking.streams), "stream")
     claims = [_describe_claim(pair, better) for pair in ranking.pairs if (better := ranking.better(pair)) is not None]
     return [
-        f"{best} has the best mean rank by {ranking.subject}, {mean:.2f}, over {streams}.",
+        f"{join_words(best)} {'has' if len(best) == 1 else 'share'} the best mean rank by {ranking.subject},"
+        f" {mean:.2f}, over {streams}.",
         f"{differ} (Friedman test, {how}, p {format_p_term(p_value)}).",
         *claims,
     ]

@@ -9,7 +9,7 @@ from streamgauge._format.text import count, describe_forgetting, join_words
 from streamgauge.records import RunData
 from streamgauge.reports.findings import group_by_test
 from streamgauge.reports.ranked import find_value, format_ends
-from streamgauge.significance import BestGroup, Comparison, Ranking, best_group
+from streamgauge.significance import BestGroup, Comparison, RankedPair, Ranking, best_group
 from streamgauge.significance.compare import LANDMARK, choose_measure
 
 __all__ = ["describe_below_baseline", "format_with_interval", "write_headline", "write_ranking_headline"]
@@ -39,18 +39,24 @@ def write_ranking_headline(ranking: Ranking) -> str:
     >>> write_ranking_headline(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"]))
     'No clear best over 2 streams; ahead: tree, mean rank 1.00 by accuracy; not distinguishable from bayes.'
     """
-    best = ranking.order[0]
-    mean = float(ranking.mean_ranks[ranking.learners.index(best)])
+    best = ranking.best
+    mean = float(ranking.mean_ranks.min())
     behind = [
-        pair.second if pair.first == best else pair.first for pair in ranking.pairs if ranking.better(pair) == best
+        name
+        for name in ranking.order
+        if name not in best and all(ranking.better(pair) in best for pair in ranking.pairs if _joins(pair, name, best))
     ]
-    equal = [name for name in ranking.order if name not in (best, *behind)]
+    equal = [name for name in ranking.order if name not in (*best, *behind)]
     streams = count(len(ranking.streams), "stream")
     intro = f"Best over {streams}" if behind else f"No clear best over {streams}; ahead"
     whom = "all others" if not equal and len(behind) > 1 else join_words(behind)
     claims = [f"better than {whom}"] if behind else []
     claims += [f"not distinguishable from {join_words(equal)}"] if equal else []
-    return f"{intro}: {best}, mean rank {mean:.2f} by {ranking.subject}; {'; '.join(claims)}."
+    return f"{intro}: {'; '.join([f'{join_words(best)}, mean rank {mean:.2f} by {ranking.subject}', *claims])}."
+
+
+def _joins(pair: RankedPair, name: str, others: Sequence[str]) -> bool:
+    return (pair.first == name and pair.second in others) or (pair.second == name and pair.first in others)
 
 
 def _describe_untested(results: RunData) -> list[str]:

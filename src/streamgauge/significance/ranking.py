@@ -162,6 +162,12 @@ class Ranking:
         return tuple(self.learners[i] for i in np.argsort(self.mean_ranks, kind="stable"))
 
     @property
+    def best(self) -> tuple[str, ...]:
+        """The learners with the best mean rank: several if they share it."""
+        means = self.mean_ranks
+        return tuple(name for name in self.order if np.isclose(means[self.learners.index(name)], means.min()))
+
+    @property
     def wins(self) -> NDArray[np.int64]:
         """On how many streams the learner of the row beats that of the column, int64 [learners, learners]."""
         return self._tabulate(lambda pair: (pair.wins, pair.losses))

@@ -11,11 +11,12 @@ import streamgauge as sg
 from streamgauge._format.markup import tag
 from streamgauge.cli.main import cli
 from streamgauge.reports.document import build_document
-from streamgauge.reports.headline import describe_below_baseline, write_headline
+from streamgauge.reports.findings import list_ranking_findings
+from streamgauge.reports.headline import describe_below_baseline, write_headline, write_ranking_headline
 from streamgauge.reports.latex import to_latex
 from streamgauge.reports.markdown import to_markdown
 from streamgauge.reports.page import page_html
-from streamgauge.significance import compare_all
+from streamgauge.significance import compare_all, rank_table
 from streamgauge.significance.compare import find_interval
 from streamgauge.streams import ArrayStream
 
@@ -78,3 +79,25 @@ def test_the_headline_is_the_same_on_every_surface(scheme: str, tmp_path: Path) 
     printed = CliRunner().invoke(cli, ["compare", folder]).output
     assert all(" ".join(sentence.split()) in " ".join(printed.split()) for sentence in headline)
     assert json.loads(CliRunner().invoke(cli, ["compare", folder, "--json"]).output)["headline"] == headline
+
+
+def test_learners_that_share_the_best_rank_are_all_named() -> None:
+    shared = rank_table([[0.9, 0.7, 0.6], [0.7, 0.9, 0.6]], ["tree", "bayes", "last"])
+    answer = write_ranking_headline(shared)
+    ahead = "No clear best over 2 streams; ahead: tree and bayes, mean rank 1.50 by accuracy"
+    assert answer == f"{ahead}; not distinguishable from last."
+    assert (
+        list_ranking_findings(shared)[0] == "tree and bayes share the best mean rank by accuracy, 1.50, over 2 streams."
+    )
+    equal = rank_table([[0.9, 0.9], [0.8, 0.8]], ["tree", "bayes"])
+    assert (
+        write_ranking_headline(equal)
+        == "No clear best over 2 streams; ahead: tree and bayes, mean rank 1.50 by accuracy."
+    )
+
+
+def test_a_learner_is_behind_only_if_all_the_best_are_better() -> None:
+    values = [[0.9 + 0.001 * (i % 3), 0.9 + 0.001 * ((i + 1) % 2), 0.5 + 0.01 * i] for i in range(12)]
+    ranking = rank_table(values, ["tree", "bayes", "last"])
+    assert write_ranking_headline(ranking).startswith("Best over 12 streams")
+    assert "better than last" in write_ranking_headline(ranking)
