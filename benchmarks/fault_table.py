@@ -19,6 +19,9 @@ Identical: readings, alarms, sums of pairs and description have the same bytes.
 
 - Process: `python -m benchmarks faults`. Runs of 10,000 rows, two learners and up to three folds, with late or missing
   labels, three forgettings and a detector, a checkpoint every 500 rows; killed (SIGKILL) up to three times each.
+- Command: `python -m benchmarks.command_kills`. evaluate (in threads and in processes), compare, run (one and two jobs)
+  and sample, killed (SIGKILL) up to three times each, alone or with their workers, and given again. Identical: the
+  names of all files in the folder, and the contents of all tables, predictions and samples.
 - Disk full, folder not writable: `python -m benchmarks disk_faults`. The same runs on a separate disk that fills up, or
   with a folder that becomes read-only at a random moment. Hit: the run ended with an error that names the folder and
   the reason. From a saved state: its last good checkpoint was intact, and the run resumed from it.

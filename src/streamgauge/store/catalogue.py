@@ -116,7 +116,8 @@ def _open(path: Path, *, read_only: bool = False) -> Iterator[sqlite3.Connection
         finally:
             catalogue.close()
     except (sqlite3.Error, UnicodeDecodeError) as error:  # the second in the schema or an error of a damaged file
-        msg = f"{path}: {str(error).partition(chr(10))[0]}"
+        first_line = next(iter(str(error).splitlines()), "it is damaged")  # the second may be the rest of the schema
+        msg = f"{path}: {first_line}"
         raise StreamgaugeError(msg) from error
 
 
