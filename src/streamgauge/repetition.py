@@ -1,7 +1,6 @@
 """A saved run again, from its manifest: the same bits, or what differs."""
 
 import math
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from streamgauge.evaluation import Evaluation
 from streamgauge.names import find_stream
 from streamgauge.protocols import Stream
 from streamgauge.records import ModelVerdict, PairSums, Verdict
+from streamgauge.records.locks import open_temporary_folder
 from streamgauge.results import Results, RunManifest, load, save
 from streamgauge.results.call import CALL, FileFacts, list_files, restore_call, restore_stream
 from streamgauge.results.files import read_manifest
@@ -145,7 +145,7 @@ def rerun(
 def _load(results: Results | Path | str) -> tuple[Results, RunManifest]:
     """Return results as they are read from a folder, and their manifest."""
     if isinstance(results, Results):
-        with tempfile.TemporaryDirectory(prefix="streamgauge-rerun-") as folder:
+        with open_temporary_folder() as folder:
             return _load(save(results, folder))
     return load(results), read_manifest(results)
 

@@ -309,3 +309,19 @@ def test_where_shared_memory_is_full_another_folder_serves_or_it_is_reported(mon
 def test_an_encoder_gives_the_same_bits_in_processes():
     learners = {"native": Encoded(Perceptron()), "scikit-learn": Encoded(SGDClassifier())}
     assert_same(run(Processes(2), learners=learners), run(Threads(1), learners=learners))
+
+
+def test_the_next_run_frees_the_shared_memory_of_a_killed_one(monkeypatch, tmp_path):
+    monkeypatch.setattr(processes, "SHARED_MEMORY", tmp_path)
+    script = f"""
+import os, pathlib, signal
+from streamgauge.backends import processes
+processes.SHARED_MEMORY = pathlib.Path({str(tmp_path)!r})
+with processes._open_slot() as slot:
+    slot.write([memoryview(bytes(10_000))])
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    subprocess.run([sys.executable, "-c", script], check=False)
+    assert [path for path in tmp_path.rglob("rows-*") if path.stat().st_size >= 10_000]
+    sg.evaluate(sg.SEA(n_rows=300), sg.NaiveBayes(), scheme=sg.Split(2), backend=Processes(2), batch_size=100)
+    assert not list(tmp_path.iterdir())

@@ -29,6 +29,8 @@ EVIDENCE = {
         "unit/_engine/test_checkpoint.py::test_two_runs_do_not_write_into_one_folder",
         "system/test_locks.py::test_the_lock_of_a_killed_process_is_taken_over_and_its_temporary_files_are_removed",
         "system/test_killed_runs.py::test_runs_killed_at_random_moments_end_with_the_same_bytes",
+        "unit/records/test_locks.py::test_the_temporary_folder_of_a_killed_process_is_removed_by_the_next_and_no_other",
+        "system/test_processes.py::test_the_next_run_frees_the_shared_memory_of_a_killed_one",
     ),
     "Manifests are requests": (
         "unit/test_repetition.py::test_a_manifest_cannot_say_where_to_write_or_what_to_trust",

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -20,6 +19,7 @@ from streamgauge._engine.batch_plan import BatchPlan, BatchResult, Executor, Run
 from streamgauge.backends.messages import RUNNING, Buffers, Columns, pack_plan, receive, send, unpack_result
 from streamgauge.backends.threads import count_cores
 from streamgauge.errors import StreamgaugeError, require_at_least
+from streamgauge.records.locks import open_temporary_folder
 
 __all__ = ["Processes", "is_picklable", "pickle_spec", "split_cells"]
 
@@ -241,8 +241,7 @@ def _open_slot() -> Iterator[_Slot]:
         folders = []
         for parent in (SHARED_MEMORY, None):
             with suppress(OSError):  # missing, or not writable
-                folder = tempfile.TemporaryDirectory(prefix="streamgauge-", dir=parent, ignore_cleanup_errors=True)
-                folders.append(Path(stack.enter_context(folder)))
+                folders.append(stack.enter_context(open_temporary_folder(parent)))
         slot = _Slot(folders)
         try:
             yield slot

@@ -1,7 +1,6 @@
 """`streamgauge detect`: drift detectors on numbers, on a column or on the errors of learners."""
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -18,6 +17,7 @@ from streamgauge.cli.output import (
 )
 from streamgauge.errors import StreamgaugeError
 from streamgauge.names import FAMILIES, find_stream, make, make_learners
+from streamgauge.records.locks import open_temporary_folder
 from streamgauge.streams import File
 from streamgauge.streams.base import min_limit
 
@@ -148,8 +148,8 @@ def _watch_learners(
         raise StreamgaugeError(msg)
     stream = find_stream(_choose_stream(source, options["stream"]), **options["reading"])
     learners = make_learners(options["learner"])
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "predictions.parquet"
+    with open_temporary_folder() as folder:
+        path = folder / "predictions.parquet"
         recorders = [Predictions(path)] if options["plot"] else []
         chosen = {"n_rows": options["rows"], "seed": options["seed"], "recorders": recorders}
         print_warnings_briefly()

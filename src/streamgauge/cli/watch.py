@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import click
 
 from streamgauge.errors import StreamgaugeError
+from streamgauge.records.locks import open_temporary_folder
 
 __all__ = ["serve_page", "watch_option"]
 
@@ -43,7 +43,7 @@ def serve_page(folder: Path | None, *, enabled: bool) -> Iterator[Path | None]:
         yield folder
         return
     with ExitStack() as stack:
-        served = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="streamgauge-")))
+        served = folder or stack.enter_context(open_temporary_folder())
         served.mkdir(parents=True, exist_ok=True)
         server, address = _start_server(served)
         stack.callback(_stop_server, server)

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from streamgauge._foreign import adopt_stream
 from streamgauge.errors import StreamgaugeError
 from streamgauge.names import find_labelled_stream
 from streamgauge.protocols import Labelling, Scheme, Stream
+from streamgauge.records.locks import open_temporary_folder
 from streamgauge.schemes import Pretrained
 from streamgauge.streams import DATASETS, Balance, File, as_stream, open_test, sample
 from streamgauge.streams import load as load_dataset
@@ -186,7 +186,7 @@ class SampleSource:
     @contextmanager
     def open(self, seed: int) -> Iterator[OpenedStream]:
         """Draw the sample for the length of a run; every draw gives the same rows."""
-        with TemporaryDirectory(prefix="streamgauge-sample-") as folder:
+        with open_temporary_folder() as folder:
             # ARFF declares all values, whichever of them are drawn.
             drawn = sample(self._source, folder, self._balance, labelled=self.labelled, seed=seed, suffix="arff")
             training = None if drawn.training is None else File(drawn.training)

@@ -2,16 +2,22 @@
 
 import glob
 import os
+import shutil
+import stat
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import BinaryIO
 
 from streamgauge.errors import StreamgaugeError
 
-__all__ = ["lock_folder", "remove_leftovers", "try_lock"]
+__all__ = ["lock_folder", "open_temporary_folder", "remove_leftovers", "try_lock"]
+
+_TEMPORARY = "streamgauge-"
 
 
 @contextmanager
@@ -56,6 +62,60 @@ def lock_folder(folder: Path, what: str, *, patience: float = 0.0) -> Iterator[N
         finally:
             with suppress(OSError):  # on Windows, where an open file cannot be removed
                 path.unlink(missing_ok=True)
+
+
+@contextmanager
+def open_temporary_folder(parent: Path | None = None) -> Iterator[Path]:
+    """Yield a new folder for temporary files, which is removed in the end; remove those of killed processes.
+
+    Parameters
+    ----------
+    parent
+        The folder that it is in; None for that of temporary files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> parent = Path(tempfile.mkdtemp())
+    >>> with open_temporary_folder(parent) as folder:
+    ...     _ = (folder / "rows").write_text("1,2")
+    >>> list(parent.iterdir())
+    []
+    """
+    parent = Path(tempfile.gettempdir()) if parent is None else parent
+    _remove_dead_folders(parent)
+    folder = parent / f"{_TEMPORARY}{token_hex(8)}"
+    path = folder.with_suffix(".lock")
+    while (lock := try_lock(path)) is None:  # another process has just found it without a lock
+        time.sleep(0.01)
+    try:
+        with lock:
+            folder.mkdir(mode=0o700)
+            try:
+                yield folder
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _remove_dead_folders(parent: Path) -> None:
+    """Remove the temporary folders of this user whose process is dead."""
+    for path in parent.glob(f"{_TEMPORARY}*.lock"):
+        with suppress(OSError):
+            if not _is_own_file(path) or (lock := try_lock(path)) is None:
+                continue
+            with lock:
+                if (again := try_lock(path)) is not None:  # a file system without locks
+                    again.close()
+                    continue
+                shutil.rmtree(path.with_suffix(""), ignore_errors=True)
+            path.unlink(missing_ok=True)
+
+
+def _is_own_file(path: Path) -> bool:
+    facts = path.lstat()
+    return stat.S_ISREG(facts.st_mode) and (sys.platform == "win32" or facts.st_uid == os.getuid())
 
 
 def try_lock(path: Path) -> BinaryIO | None:

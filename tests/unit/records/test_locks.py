@@ -1,13 +1,15 @@
 """One run at a time writes into a folder, and what a killed one left is removed by the next."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records.locks import lock_folder
+from streamgauge.records import locks
+from streamgauge.records.locks import lock_folder, open_temporary_folder
 from streamgauge.results import Predictions, save
 from streamgauge.streams.output_files import replace_atomically
 from tests.support.commands import invoke
@@ -68,3 +70,34 @@ def test_recorders_replace_the_file_of_a_killed_run(tmp_path: Path) -> None:
     (tmp_path / ".p.parquet.99999.tmp").write_text("cut o")
     sg.evaluate(sg.SEA(n_rows=100), sg.NaiveBayes(), recorders=[Predictions(tmp_path / "p.parquet")])
     assert list_names(tmp_path) == {"p.parquet"}
+
+
+def test_the_temporary_folder_of_a_killed_process_is_removed_by_the_next_and_no_other(tmp_path: Path) -> None:
+    left = tmp_path / "streamgauge-00"
+    left.mkdir()
+    (left / "rows").write_text("1,2")
+    left.with_suffix(".lock").touch()  # the system has released it
+    (tmp_path / "streamgauge-of-a-user").mkdir()
+    with open_temporary_folder(tmp_path) as first, open_temporary_folder(tmp_path) as second:
+        assert first.is_dir()
+        assert second.is_dir()
+        assert not left.exists()
+    assert list_names(tmp_path) == {"streamgauge-of-a-user"}
+
+
+def test_where_nothing_can_be_locked_every_temporary_folder_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locks, "_try_lock", lambda _: True)
+    with open_temporary_folder(tmp_path) as first, open_temporary_folder(tmp_path):
+        assert first.is_dir()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights on Windows")
+def test_a_link_to_the_lock_of_another_folder_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "mine.lock").touch()
+    (tmp_path / "streamgauge-00.lock").symlink_to(tmp_path / "mine.lock")
+    (tmp_path / "streamgauge-00").mkdir()
+    with open_temporary_folder(tmp_path):
+        pass
+    assert list_names(tmp_path) == {"mine.lock", "streamgauge-00", "streamgauge-00.lock"}

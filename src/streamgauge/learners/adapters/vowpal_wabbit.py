@@ -4,8 +4,6 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isnan
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ from streamgauge.learners.adapters.seeding import generate_seeds
 from streamgauge.learners.plain_loop import as_learner_error, pick_winners
 from streamgauge.protocols import Learner
 from streamgauge.records import UNLABELLED, Schema, Step
+from streamgauge.records.locks import open_temporary_folder
 
 __all__ = ["VowpalWabbit"]
 
@@ -180,15 +179,15 @@ class _Workspace:
         return int(self._workspace.num_weights() * self._workspace.get_stride() * 4)
 
     def save(self) -> bytes:
-        with TemporaryDirectory() as folder:
-            path = Path(folder, "model.vw")
+        with open_temporary_folder() as folder:
+            path = folder / "model.vw"
             self._workspace.save(str(path))
             return seal("VowpalWabbit", bytes([self._is_trained]) + path.read_bytes())
 
     def load(self, state: bytes) -> None:
         content = unseal("VowpalWabbit", state)
-        with TemporaryDirectory() as folder:
-            path = Path(folder, "model.vw")
+        with open_temporary_folder() as folder:
+            path = folder / "model.vw"
             path.write_bytes(content[1:])
             self._open(f"{self._arguments} -i {path}")
         self._is_trained = bool(content[0])

@@ -6,10 +6,9 @@ import gzip
 import hashlib
 import lzma
 import sys
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache, cached_property
 from io import FileIO
 from pathlib import Path
@@ -17,6 +16,7 @@ from shutil import copyfileobj
 from typing import IO, cast
 
 from streamgauge.errors import StreamgaugeError
+from streamgauge.records.locks import open_temporary_folder
 
 __all__ = ["CHUNK_BYTES", "Source"]
 
@@ -40,6 +40,7 @@ class Source:
 
     Examples
     --------
+    >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "numbers.csv.gz"
     >>> _ = path.write_bytes(gzip.compress(b"1,2\n"))
     >>> source = Source(str(path))
@@ -173,9 +174,9 @@ OPENERS: dict[str, Callable[[FileIO], AbstractContextManager[IO[bytes]]]] = {
 
 @cache
 def _copy_standard_input() -> Path:
-    # delete=False, since the file must outlive this call; it is removed when the process exits.
-    with tempfile.NamedTemporaryFile(prefix="streamgauge-", delete=False) as copy:
+    stack = ExitStack()
+    path = stack.enter_context(open_temporary_folder()) / "standard-input"
+    atexit.register(stack.close)
+    with path.open("wb") as copy:
         copyfileobj(sys.stdin.buffer, copy)
-    path = Path(copy.name)
-    atexit.register(path.unlink, missing_ok=True)
     return path
