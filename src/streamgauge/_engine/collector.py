@@ -1,13 +1,14 @@
 """Collects the results of a run: joins those of its groups and keeps what is not kept per reading."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, astuple, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge._engine.batch_plan import BatchPlan, BatchResult, RunSpec
 from streamgauge._engine.blocks import BlockHistory
+from streamgauge._engine.journal.layout import MAX_COMPARED
 from streamgauge._engine.meter import Totals, build_resources
 from streamgauge._engine.planner import confusion_stride
 from streamgauge._engine.schedule import LabelTotals, Schedule
@@ -62,6 +63,8 @@ class Progress:
     new_verdicts
         The verdicts on pairs and on single learners as they were reached, or no longer held, in the order of the rows:
         all of them, also those that did not last until the end of the batch.
+    logged_differences
+        The `differences` of progress that was read from a log, which holds no verdicts.
     """
 
     n_rows: int
@@ -76,6 +79,23 @@ class Progress:
     confusions: NDArray[np.float64] | None = None
     times: NDArray[np.float64] | None = None
     new_verdicts: tuple[Verdict | ModelVerdict, ...] = ()
+    logged_differences: Mapping[tuple[str, str, str], tuple[float, float, float]] = field(default_factory=dict)
+
+    @property
+    def differences(self) -> Mapping[tuple[str, str, str], tuple[float, float, float]]:
+        """The difference of each pair of learners in each measure, and the ends of its interval, by their names.
+
+        Empty without a reading, or if there are too many for a journal.
+        """
+        if len(self.verdicts) > MAX_COMPARED:
+            return {}
+        return self.logged_differences or {
+            (verdict.first, verdict.second, verdict.measure): (
+                verdict.difference,
+                *(verdict.interval or (np.nan, np.nan)),
+            )
+            for verdict in self.verdicts
+        }
 
 
 def _find_change(verdict: Verdict | ModelVerdict) -> int:
@@ -196,6 +216,17 @@ class Collector:
             confusion_rows=rows[list(plan.confusion_readings)] if confusions else None,
             confusions=self._join(confusions, results, reading_axis=3).sum(axis=2) if confusions else None,
             new_verdicts=self._list_changes(),
+        )
+
+    def repeat_verdicts(self) -> Progress:
+        """Return progress without readings: the verdicts after the rows so far."""
+        shape = (0, *self._shape, 0, 0)
+        return Progress(
+            n_rows=self.n_done,
+            rows=np.empty(0, dtype=np.int64),
+            values=np.empty(shape),
+            verdicts=self.verdicts,
+            model_verdicts=self.model_verdicts,
         )
 
     def _list_changes(self) -> tuple[Verdict | ModelVerdict, ...]:

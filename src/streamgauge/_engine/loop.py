@@ -108,6 +108,7 @@ class Run:
                 resume_point.load(executor, self._planner, collector)
                 self.seconds = seconds_before = resume_point.seconds
                 yield from resume_point.history
+                yield collector.repeat_verdicts()  # there may be no further rows
             self._plans = self._plan_batches(executor, collector.n_done)
             stack.callback(self._close_plans)
             for plan, results in self._run_plans(executor):

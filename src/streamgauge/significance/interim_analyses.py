@@ -512,11 +512,12 @@ class AnalysisHistory:
         verdicts = [[v for v in judged[id(own)] if not {v.first, v.second} & failed] for _, own in analyses]
         if not verdicts[0]:
             return None
-        values = [[(v.difference, *(v.interval or (np.nan, np.nan))) for v in row] for row in verdicts]
+        values = np.array([[(v.difference, *(v.interval or (np.nan, np.nan))) for v in row] for row in verdicts])
+        values[np.isnan(values)] = np.nan  # whose sign, and so the bytes of files, may differ after a resume
         return Differences(
             rows=np.array([row for row, _ in analyses], dtype=np.int64),
             pairs=tuple((verdict.first, verdict.second) for verdict in verdicts[0]),
-            values=np.array(values),
+            values=values,
             alpha=verdicts[0][0].alpha,
             test=verdicts[0][0].test,
             measures=tuple(verdict.measure for verdict in verdicts[0]),

@@ -508,3 +508,16 @@ def test_a_run_over_a_whole_file_ends_with_a_checkpoint(tmp_path: Path) -> None:
     write(SEA(n_rows=500), tmp_path / "rows.csv")
     evaluate(File(tmp_path / "rows.csv"), NaiveBayes(), checkpoint=tmp_path / "run", checkpoint_every=400)
     assert files_of(tmp_path / "run")[0].name == f"rows-{500:020d}.checkpoint"
+
+
+def test_differences_without_a_value_have_the_same_bytes_after_a_resume(tmp_path: Path) -> None:
+    """Before the first late label there is none; the sign of NaN is not to be relied on."""
+    options: dict[str, Any] = {"labelling": Delayed(700), "scheme": Bootstrap(3), "n_rows": N, "every": 100}
+    learners = [NaiveBayes(), MajorityClass()]
+    whole = evaluate(SEA(), learners, **options)
+    cut_short(tmp_path, 3, SEA(), learners, checkpoint_every=200, **options)
+    resumed = evaluate(SEA(), learners, checkpoint=tmp_path, resume=True, **options)
+    assert whole.differences is not None
+    assert resumed.differences is not None
+    assert np.isnan(whole.differences.values).any()
+    assert resumed.differences.values.tobytes() == whole.differences.values.tobytes()

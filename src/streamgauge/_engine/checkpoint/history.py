@@ -6,6 +6,8 @@ from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from streamgauge._engine.checkpoint.record_file import check_records, read_records, to_record
 from streamgauge._engine.collector import Progress
 from streamgauge.records import Alarm, EarlierVerdict, ModelVerdict, Verdict
@@ -68,12 +70,16 @@ class ProgressHistory:
 
 
 def _to_record(progress: Progress) -> bytes:
+    differences = progress.differences
     facts = {
         "n_rows": progress.n_rows,
         "alarms": [astuple(alarm) for alarm in progress.alarms],
         "new_verdicts": [(isinstance(verdict, Verdict), asdict(verdict)) for verdict in progress.new_verdicts],
+        "compared": list(differences),
     }
-    return to_record(KIND, facts, {name: getattr(progress, name) for name in COLUMNS})
+    columns = {name: getattr(progress, name) for name in COLUMNS}
+    columns["differences"] = np.array(list(differences.values()), dtype=np.float64)
+    return to_record(KIND, facts, columns)
 
 
 def _from_record(facts: dict[str, Any], columns: dict[str, Any]) -> Progress:
@@ -84,6 +90,10 @@ def _from_record(facts: dict[str, Any], columns: dict[str, Any]) -> Progress:
             Verdict(**_restore(verdict)) if of_pair else ModelVerdict(**_restore(verdict))
             for of_pair, verdict in facts["new_verdicts"]
         ),
+        logged_differences={
+            tuple(names): tuple(values)
+            for names, values in zip(facts["compared"], columns["differences"].tolist(), strict=True)
+        },
         **{name: columns[name] for name in COLUMNS},
     )
 
