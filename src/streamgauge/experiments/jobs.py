@@ -61,6 +61,7 @@ class Settings:
     folder: str
     threads: int = 1
     ignore_results_before: float | None = None
+    ignore_checkpoints_before: float | None = None
     together: bool = False
     checkpoint_every: int | None = None
 
@@ -167,7 +168,7 @@ class _ClaimedJob:
     @property
     def _checkpoints(self) -> RunCheckpoints:
         return RunCheckpoints(
-            self._folder, self.claim.run, self.settings.checkpoint_every, self.settings.ignore_results_before
+            self._folder, self.claim.run, self.settings.checkpoint_every, self.settings.ignore_checkpoints_before
         )
 
     def _evaluate_or_resume(self, opened: OpenedStream) -> Results:

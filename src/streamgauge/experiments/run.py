@@ -134,7 +134,7 @@ def run(
     _remove_leftovers(store)
     all_jobs = list(experiment.list_jobs())
     note_plan(folder, experiment.name, len(all_jobs))
-    ignore_results_before = time.time() if again else None
+    ignore_results_before = store.find_next_time() if again else None
     cores = count_cores()
     outcome = ExperimentOutcome(folder, n_evaluations=experiment.n_evaluations)
     with show_progress(experiment, shown=progress) as show, catch_stop_signals() as stopping:
@@ -152,6 +152,7 @@ def run(
             folder=str(folder),
             threads=max(1, cores // n),
             ignore_results_before=ignore_results_before,
+            ignore_checkpoints_before=time.time() if again else None,
             together=together,
             checkpoint_every=experiment.checkpoint_every if checkpoint_every is None else checkpoint_every,
         )

@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from itertools import product
 from typing import Any
@@ -23,6 +23,7 @@ __all__ = [
     "enter_run",
     "find_finals",
     "find_finished_cells",
+    "find_next_time",
     "list_finals",
     "list_runs",
 ]
@@ -118,7 +119,6 @@ def enter_run(catalogue: sqlite3.Connection, claim: Claim, facts: Mapping[str, A
         "asked": claim.request.to_json(),
         "version": version("streamgauge"),
         "host": Owner.here().host,
-        "finished_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         **facts,
     }
     placeholders = ", ".join(f":{name}" for name in row)
@@ -128,6 +128,15 @@ def enter_run(catalogue: sqlite3.Connection, claim: Claim, facts: Mapping[str, A
         cell = (claim.run, name, spec, status, failed.get(name, ""))
         catalogue.execute("insert into cells values (?, ?, ?, ?, ?, null)", cell)
     catalogue.execute("delete from claims where run = ?", (claim.run,))
+
+
+def find_next_time(catalogue: sqlite3.Connection) -> datetime:
+    """Return the first time after those of all runs so far: times order runs, even if the clock was set."""
+    last = catalogue.execute("select max(finished_at) from runs").fetchone()[0]
+    try:
+        return datetime.fromisoformat(last).astimezone(UTC) + timedelta(milliseconds=1)
+    except (TypeError, ValueError, OverflowError):  # no run has finished, or the last is damaged
+        return datetime.fromtimestamp(0, UTC)
 
 
 def find_finals(results: Results) -> Iterator[tuple[str | float | None, ...]]:

@@ -1,8 +1,11 @@
 """A folder of runs with its catalogue: claims of running processes, finished runs and their results."""
 
+import sqlite3
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from streamgauge.store.entries import (
     enter_run,
     find_finals,
     find_finished_cells,
+    find_next_time,
     list_finals,
     list_runs,
 )
@@ -88,7 +92,7 @@ class Store:
         condition, learners, request
             What is wanted; the learners as in `Claim`.
         ignore_results_before
-            Ignore what was finished before this time, in seconds of `time.time`; None ignores nothing.
+            Ignore what was finished before this time, that of `find_next_time`; None ignores nothing.
         """
         with connect(self._path) as catalogue:
             finished = find_finished_cells(catalogue, condition, request, ignore_results_before)
@@ -164,16 +168,31 @@ class Store:
         failed = {failure.learner: str(failure) for failure in results.failures}
         seconds = results.description.get("seconds")
         facts = {"n_rows": results.n_rows, "n_folds": results.n_folds, "seconds": seconds, "error": ""}
-        with connect(self._path) as catalogue, write(catalogue), replace_run(catalogue, claim.run):
-            enter_run(catalogue, claim, {**facts, "status": "finished"}, failed)
+        with self._replace(claim, facts) as (catalogue, all_facts):
+            enter_run(catalogue, claim, {**all_facts, "status": "finished"}, failed)
             rows = [(claim.run, *row) for row in find_finals(results) if row[0] not in failed]
             catalogue.executemany("insert into finals values (?, ?, ?, ?, ?, ?, ?, null)", rows)
 
     def fail(self, claim: Claim, error: str) -> None:
         """Record why a claimed run failed."""
         facts = {"n_rows": None, "n_folds": None, "seconds": None, "error": error, "status": "failed"}
-        with connect(self._path) as catalogue, write(catalogue), replace_run(catalogue, claim.run):
-            enter_run(catalogue, claim, facts, dict.fromkeys(claim.learners, error))
+        with self._replace(claim, facts) as (catalogue, all_facts):
+            enter_run(catalogue, claim, all_facts, dict.fromkeys(claim.learners, error))
+
+    @contextmanager
+    def _replace(
+        self, claim: Claim, facts: Mapping[str, Any]
+    ) -> Iterator[tuple[sqlite3.Connection, Mapping[str, Any]]]:
+        """Replace the rows of a run; yields the facts with the time, which is after that of all runs."""
+        with connect(self._path) as catalogue, write(catalogue):
+            finished_at = max(datetime.now(UTC), find_next_time(catalogue)).isoformat(timespec="milliseconds")
+            with replace_run(catalogue, claim.run):
+                yield catalogue, {**facts, "finished_at": finished_at}
+
+    def find_next_time(self) -> float:
+        """Return the first time after those of all runs so far, in seconds since 1970."""
+        with connect(self._path) as catalogue:
+            return find_next_time(catalogue).timestamp()
 
     def runs(self, wanted: Filter = Filter()) -> list[dict[str, Any]]:
         """Return the runs, oldest first, each with its learners."""

@@ -1,6 +1,7 @@
 """The journal of a run: what others can follow while it runs, and what remains of it after a crash."""
 
 import json
+import time
 from pathlib import Path
 
 import numpy as np
@@ -317,3 +318,55 @@ def test_an_extreme_is_found_within_its_bucket_however_often_it_is_thinned(seed:
     assert len(kept) > 60
     assert abs(kept_rows[kept[:, 0].argmax()] - rows[values[:, 0].argmax()]) <= 32
     assert np.diff(kept_rows).max() <= 64  # the old is kept as finely as the new
+
+
+def test_a_run_that_resumes_at_its_end_still_states_its_verdicts_and_differences(tmp_path: Path) -> None:
+    """It was killed between its last checkpoint and the end of its journal."""
+
+    def run() -> tuple[list[object], list[object]]:
+        evaluate(
+            SEA(n_rows=2_000),
+            [HoeffdingTree(), MajorityClass()],
+            every=500,
+            batch_size=500,
+            checkpoint=tmp_path / "states",
+            resume=True,
+            journal=tmp_path,
+        )
+        view = JournalReader(tmp_path)
+        differences: list[object] = view.layout.pair(view.records()[1], "HoeffdingTree", "MajorityClass").tolist()
+        return view.status()["verdicts"], differences
+
+    verdicts, differences = run()
+    assert len(verdicts) == 1
+    assert np.isfinite(differences).all()
+    assert run() == (verdicts, differences)
+
+
+@pytest.mark.parametrize("jump", [-86_400.0, 86_400.0])
+def test_a_clock_that_is_set_neither_delays_the_status_nor_counts_as_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jump: float
+) -> None:
+    monkeypatch.setattr(writing, "STATUS_SECONDS", 0.01)
+    clock = time.time
+    with Journal(tmp_path, LAYOUT) as journal:
+        journal.write_progress(progress_at([10]))
+        monkeypatch.setattr(time, "time", lambda: clock() + jump)
+        time.sleep(0.02)
+        journal.write_progress(progress_at([20]))
+        status = JournalReader(tmp_path).status()
+        assert status["n_rows"] == 20
+        assert 0.0 < status["seconds"] < 60.0
+
+
+def test_a_journal_that_is_written_again_has_another_generation_whatever_the_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now)
+    generations = set()
+    for _ in range(3):
+        with Journal(tmp_path, LAYOUT):
+            view = JournalReader(tmp_path)
+            generations |= {view.records()[0], view.events()[0]}
+    assert len(generations) == 3

@@ -1,5 +1,7 @@
 """Experiments: what a file says, what is wrong with it and where, and running what is missing."""
 
+import time
+from datetime import datetime, timedelta
 from itertools import product
 from pathlib import Path
 
@@ -24,7 +26,7 @@ from streamgauge.experiments import (
 from streamgauge.experiments.toml_positions import find_lines
 from streamgauge.schemes import Pretrained
 from streamgauge.significance import LiveTest
-from streamgauge.store import Filter, Store
+from streamgauge.store import Filter, Store, store
 from streamgauge.streams import Balance, File, open_test, sample
 
 SMALL = """
@@ -258,6 +260,28 @@ def test_what_is_finished_is_not_run_again(tmp_path):
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "found" / "runs").rglob("*")} == before
     assert find_missing(experiment, tmp_path / "found") == []
     assert run(experiment, tmp_path / "found", n_jobs=1, again=True).n_finished == 8
+
+
+@pytest.mark.parametrize("jump", [-86_400.0, 86_400.0])
+def test_all_are_run_again_though_the_clock_was_set(tmp_path, monkeypatch, jump):
+    experiment, clock = changed(tmp_path), time.time
+    monkeypatch.setattr(time, "time", lambda: clock() + jump)
+    monkeypatch.setattr(store, "datetime", moved(jump))
+    assert run(experiment, tmp_path / "found", n_jobs=1).n_finished == 8
+    monkeypatch.undo()
+    assert run(experiment, tmp_path / "found", n_jobs=1, again=True).n_finished == 8
+    assert run(experiment, tmp_path / "found", n_jobs=1).n_done == 8
+
+
+def moved(seconds):
+    """Return the class datetime with a clock that is a number of seconds ahead."""
+
+    class Moved(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return datetime.now(tz) + timedelta(seconds=seconds)
+
+    return Moved
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
+from secrets import randbits
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -70,6 +71,8 @@ class _Progress(Protocol):
     def model_verdicts(self) -> tuple[ModelVerdict, ...]: ...
     @property
     def times(self) -> NDArray[np.float64] | None: ...
+    @property
+    def differences(self) -> Mapping[tuple[str, str, str], tuple[float, float, float]]: ...
 
 
 class Journal:
@@ -112,7 +115,7 @@ class Journal:
         self._model_verdicts: tuple[ModelVerdict, ...] = ()
         self._describe: Callable[[], Mapping[str, object]] = dict
         self._failures: Sequence[Failure] = ()
-        self._started, self._written = time.time(), 0.0
+        self._began, self._written = time.monotonic(), -np.inf
         with ExitStack() as stack:
             stack.enter_context(lock_folder(self.folder, "journal"))
             try:
@@ -133,10 +136,10 @@ class Journal:
         self.folder.mkdir(parents=True, exist_ok=True)
         for name in (STOP, STATUS):
             (self.folder / name).unlink(missing_ok=True)
-        process = {"pid": os.getpid(), "host": platform.node(), "started": self._started}
+        process = {"pid": os.getpid(), "host": platform.node(), "started": time.time()}
         write_json(self.folder / ABOUT, {"format": FORMAT, **self.layout.facts, **process, **about})
         # A generation that no earlier run in this folder had, so that readers start again, too.
-        self._generation = self._events_generation = int(1000 * self._started)
+        self._generation = self._events_generation = randbits(50)  # JavaScript has whole numbers of 53 bits
         self._rewrite(records)
         self._rewrite_events(events)
         self._write_status()
@@ -173,24 +176,16 @@ class Journal:
             self.error = f"the journal in {self.folder} ends here: {error}"
 
     def _note(self, progress: _Progress) -> None:
-        now = time.time()
-        verdicts = progress.verdicts
-        self._verdicts = verdicts or self._verdicts
+        self._verdicts = progress.verdicts or self._verdicts
         self._model_verdicts = progress.model_verdicts or self._model_verdicts
         if len(progress.rows):
-            intervals = {
-                (verdict.first, verdict.second, verdict.measure): (
-                    verdict.difference,
-                    *(verdict.interval or (np.nan,) * 2),
-                )
-                for verdict in verdicts
-            }
             costs, times = progress.costs, progress.times
-            self._append(self.layout.pack(progress.rows, now, progress.values, costs, intervals, times))
+            differences = progress.differences
+            self._append(self.layout.pack(progress.rows, time.time(), progress.values, costs, differences, times))
         if progress.alarms:
             self._append_events([{**asdict(alarm), "n": 1} for alarm in progress.alarms])
         self._status["n_rows"] = max(self._status["n_rows"], progress.n_rows)
-        if now - self._written >= STATUS_SECONDS:
+        if time.monotonic() - self._written >= STATUS_SECONDS:
             self._write_status()
 
     def _append(self, records: NDArray[np.float64]) -> None:
@@ -229,8 +224,8 @@ class Journal:
         temporary.replace(self.folder / name)
 
     def _write_status(self) -> None:
-        self._written = time.time()
-        times = {"seconds": self._written - self._started, "updated": self._written}
+        self._written = time.monotonic()
+        times = {"seconds": self._written - self._began, "updated": time.time()}
         failures = {"failures": [asdict(failure) for failure in self._failures]}
         write_json(
             self.folder / STATUS, {**self._status, **self._list_verdicts(), **self._describe(), **times, **failures}

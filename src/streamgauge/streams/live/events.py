@@ -1,6 +1,7 @@
 """Raw events of a source, before they are decoded."""
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -8,10 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MAX_POLL_BYTES", "NO_EVENTS", "EventSource", "Events", "PollSize", "Position"]
+__all__ = ["MAX_POLL_BYTES", "NO_EVENTS", "EventSource", "Events", "PollSize", "Position", "read_clock"]
 
 MAX_POLL_BYTES = 1 << 24
 """A poll stops once its events have this many bytes; further events wait in the source."""
+
+_MONOTONIC_START = time.time() - time.monotonic()
 
 Position = dict[str, Any]
 """The position from which a source resumes, serialisable as JSON; empty if it cannot go back."""
@@ -54,6 +57,17 @@ class Events:
 
 
 NO_EVENTS = Events([], np.empty(0))
+
+
+def read_clock() -> float:
+    """Return the time in seconds since 1970, which does not jump when the clock of the system is set.
+
+    Examples
+    --------
+    >>> read_clock() <= read_clock()
+    True
+    """
+    return _MONOTONIC_START + time.monotonic()
 
 
 class PollSize:

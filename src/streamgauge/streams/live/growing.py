@@ -9,7 +9,7 @@ from typing import IO
 import numpy as np
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.streams.live.events import MAX_POLL_BYTES, NO_EVENTS, Events, EventSource, Position
+from streamgauge.streams.live.events import MAX_POLL_BYTES, NO_EVENTS, Events, EventSource, Position, read_clock
 from streamgauge.streams.live.line_buffer import LineBuffer, find_too_long
 from streamgauge.streams.live.stream import LiveStream
 
@@ -107,7 +107,7 @@ class _Tail:
                 time.sleep(min(SLEEP_SECONDS, max(0.0, deadline - time.monotonic())))
         if not lines:
             return NO_EVENTS
-        now = time.time()
+        now = read_clock()
         end = self._offset
         return Events(
             values=lines,

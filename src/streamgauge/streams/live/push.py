@@ -1,7 +1,6 @@
 """Rows that are pushed over HTTP."""
 
 import threading
-import time
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.streams.live.events import MAX_POLL_BYTES, NO_EVENTS, Events, EventSource, Position
+from streamgauge.streams.live.events import MAX_POLL_BYTES, NO_EVENTS, Events, EventSource, Position, read_clock
 from streamgauge.streams.live.line_buffer import find_too_long
 from streamgauge.streams.live.sockets import parse_address
 from streamgauge.streams.live.stream import LiveStream
@@ -101,7 +100,7 @@ class Inbox:
     def add(self, lines: list[bytes]) -> bool:
         """Queue lines, all or none; return whether there was room."""
         n_bytes = count_bytes(sum(map(len, lines)), len(lines))
-        now = time.time()
+        now = read_clock()
         with self._added:
             if self._lines and self._n_bytes + n_bytes > MAX_QUEUED_BYTES:
                 return False

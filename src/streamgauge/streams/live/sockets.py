@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.streams.live.events import MAX_POLL_BYTES, NO_EVENTS, Events, EventSource, Position
+from streamgauge.streams.live.events import MAX_POLL_BYTES, NO_EVENTS, Events, EventSource, Position, read_clock
 from streamgauge.streams.live.line_buffer import LineBuffer, find_too_long
 from streamgauge.streams.live.stream import LiveStream
 
@@ -115,7 +115,7 @@ class _Peers:
         lines += cut_off
         if not lines:
             return NO_EVENTS
-        now = time.time()
+        now = read_clock()
         name = self.name
         return Events(
             values=lines,

@@ -408,3 +408,22 @@ def test_a_live_run_ends_by_its_time_limit_even_where_nothing_comes(tmp_path: Pa
     assert not results.complete
     assert results.n_rows == 0
     assert results.description["ended_by"] == "time limit"
+
+
+@pytest.mark.parametrize("jump", [-86_400.0, 86_400.0])
+def test_labels_find_their_rows_though_the_clock_is_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jump: float
+) -> None:
+    x, y = rows(20)
+    keys = [f"k{i}" for i in range(20)]
+    (tmp_path / "rows").write_bytes(joined(as_json(x, None, keys)))
+    (tmp_path / "labels").write_bytes(b"")
+    stream = GrowingFile(
+        tmp_path / "rows", schema=SCHEMA, key="id", labels=str(tmp_path / "labels"), patience=60.0, max_wait=0.05
+    )
+    assert len(next(stream.batches(20))) == 0
+    clock = time.time
+    monkeypatch.setattr(time, "time", lambda: clock() + jump)
+    (tmp_path / "labels").write_bytes(joined(labels_as_json(y, keys)))
+    assert collected(stream, 20).y.tolist() == y.tolist()
+    stream.close()
