@@ -26,8 +26,7 @@ import redis
 
 import streamgauge as sg
 from benchmarks.endless import measure_memory
-from benchmarks.fault_table import Campaign, serialise, show
-from benchmarks.faults import count_saved_rows
+from benchmarks.fault_table import Campaign, count_saved_rows, serialise, show
 from peers.brokers import KafkaBroker, RedisServer, explain_missing_kafka, explain_missing_redis
 from streamgauge.records import Attribute, Schema
 from streamgauge.streams.live import Kafka, LiveStream, Redis

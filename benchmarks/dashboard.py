@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import combinations, pairwise
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -22,11 +22,10 @@ import numpy as np
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 import streamgauge as sg
+from benchmarks.dashboard_day import HEADING, LiveRun
 from benchmarks.endless import measure_memory
-from streamgauge._engine.collector import Progress
-from streamgauge._engine.journal import Journal, Layout, writer
+from streamgauge._engine.journal import writer
 from streamgauge.learners import LogisticRegression, Perceptron, RandomGuess
-from streamgauge.records import Alarm, Verdict
 
 STORED = Path(__file__).parent / "results" / "dashboard.md"
 UPDATES, PER_SECOND, OPENINGS, STRETCHES = 3_600, 20, 7, 6
@@ -168,44 +167,6 @@ def build_opening_table(openings: dict[str, list[Opening]]) -> str:
 # ---- smoothness
 
 
-class LiveRun:
-    """A simulated run of ten learners with two measures, verdicts on all 45 pairs and occasional alarms."""
-
-    def __init__(self, folder: Path) -> None:
-        self.learners = tuple(f"learner {k}" for k in range(10))
-        self.layout = Layout(self.learners, ("Landmark()",), ("accuracy", "kappa"), n_folds=1, with_costs=False)
-        self.journal = Journal(folder, self.layout, {"stream": "SEA()", "scheme": "Prequential()"})
-        self.draws, self.n = np.random.default_rng(1), 0
-
-    def step(self) -> None:
-        """Advance by one reading."""
-        self.n += 1
-        row = 1_000 * self.n
-        level = np.linspace(0.7, 0.9, len(self.learners)) + self.draws.normal(0, 0.004, len(self.learners))
-        values = np.stack([level, 2 * level - 1], axis=-1)[None, :, None, None, :]
-        alarms = (Alarm(row - 1, self.learners[self.n % 10], 0, "DDM"),) if self.n % 10 == 0 else ()
-        verdicts = tuple(self.judge(a, b, row) for a, b in combinations(range(10), 2))
-        self.journal.write_progress(Progress(row, np.array([row]), values, alarms=alarms, verdicts=verdicts))
-
-    def judge(self, first: int, second: int, row: int) -> Verdict:
-        """Return the verdict on a pair: distant learners differ at once, neighbours never."""
-        difference, width = 0.02 * (first - second), 2 / np.sqrt(row)
-        decided_at = 1_000 * (second - first) if abs(difference) > width else None
-        return Verdict(
-            first=self.learners[first],
-            second=self.learners[second],
-            outcome="undecided" if decided_at is None else "second",
-            row=decided_at,
-            difference=difference,
-            interval=(difference - width, difference + width),
-            rope=0.01,
-            alpha=0.05,
-            n_claims=45,
-            null="equal",
-            test="two_way_sequence",
-        )
-
-
 @dataclass
 class Stretch:
     """Costs of some minutes of updates."""
@@ -341,7 +302,8 @@ def main() -> None:
     updates, per_second = (numbers + [UPDATES, PER_SECOND][len(numbers) :])[:2]
     page = measure(int(updates), per_second)
     print(page)
-    STORED.write_text(page, encoding="utf-8")
+    day = "".join(STORED.read_text(encoding="utf-8").partition(HEADING)[1:])
+    STORED.write_text(f"{page}\n{day}" if day else page, encoding="utf-8")
 
 
 if __name__ == "__main__":

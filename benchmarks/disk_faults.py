@@ -19,16 +19,59 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from benchmarks.fault_table import Campaign, show
-from benchmarks.faults import count_saved_rows, start_run
+import streamgauge as sg
+from benchmarks.fault_table import Campaign, count_saved_rows, serialise, show
 from streamgauge._engine.checkpoint.container import decode
+from streamgauge.drift import DDM
+from streamgauge.labelling import Delayed, Fraction
+from streamgauge.schemes import CrossValidation
 
 N_RUNS = 20
+N_ROWS = 10_000
 CAPABILITIES = 0x20080522
 """Version argument of `capset`, which drops the capabilities of root."""
 SIZES = range(100_000, 240_000)
 """Sizes of a small disk in bytes, all too small for a whole run."""
+
+
+def choose_options(number: int) -> dict[str, Any]:
+    """Return the options of a run, which differ between runs."""
+    schemes = [sg.Prequential(), sg.Bootstrap(3), CrossValidation(3)]
+    labellings = [Delayed(700), Fraction(0.4), Delayed(20)]
+    return {
+        "scheme": schemes[number % 3],
+        "labelling": labellings[number // 3 % 3],
+        "forgetting": [sg.AdwinWindow(), sg.Fading(0.99), sg.Window(500)],
+        "measures": ["accuracy", "kappa_m", "kappa_temporal"],
+        "detectors": [DDM()],
+        "every": 250,
+        "seed": number,
+        "batch_size": 128,
+    }
+
+
+def start_run(number: int, folder: Path | None, output: Path, prepare: Callable[[], object] = lambda: None) -> int:
+    """Start a run in a new process, which writes its results, or its error, to a file; return the process id."""
+    process = os.fork()
+    if process == 0:
+        status = 1
+        try:
+            prepare()
+            checkpoints: dict[str, Any] = (
+                {} if folder is None else {"checkpoint": folder, "checkpoint_every": 500, "resume": True}
+            )
+            learners = {"tree": sg.HoeffdingTree(grace_period=100), "bayes": sg.NaiveBayes()}
+            results = sg.evaluate(sg.SEA(n_rows=N_ROWS, noise=0.1), learners, **choose_options(number), **checkpoints)
+            output.with_suffix(".tmp").write_bytes(serialise(results))
+            output.with_suffix(".tmp").rename(output)
+            status = 0
+        except sg.StreamgaugeError as error:
+            output.with_suffix(".error").write_text(str(error), encoding="utf-8")
+        finally:
+            os._exit(status)
+    return process
 
 
 @contextmanager

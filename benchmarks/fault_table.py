@@ -15,16 +15,20 @@ STORED = Path(__file__).parent / "results" / "faults.csv"
 ABOUT = """# Runs that were killed and resumed
 
 Each run is hit by faults at random moments and resumes; it is compared with an undisturbed run on the same rows.
-Identical: readings, alarms, sums of pairs and description have the same bytes.
+Identical, where nothing else is said: readings, alarms, sums of pairs and description have the same bytes.
 
-- Process: `python -m benchmarks faults`. Runs of 10,000 rows, two learners and up to three folds, with late or missing
-  labels, three forgettings and a detector, a checkpoint every 500 rows; killed (SIGKILL) up to three times each.
+- Commands: `python -m benchmarks kills`. Every command that writes files, or reads them for long; runs of 4,000 to
+  5,000 rows, with all recorders and a checkpoint every 500 rows where the line says nothing else. Killed (SIGKILL) up
+  to four times each, half of them at a random moment, half before a random operation on files; where a command has
+  processes of its own, some kills hit one of those. Then the same command runs to its end. Identical: all files, those
+  of recorders, the journal and the store included, hold what they hold without kills, times and costs apart, and
+  nothing is left behind: no temporary file, no shared memory, no lock, no claim and no process.
 - Command: `python -m benchmarks.command_kills`. evaluate (in threads and in processes), compare, run (one and two jobs)
   and sample, killed (SIGKILL) up to three times each, alone or with their workers, and given again. Identical: the
   names of all files in the folder, and the contents of all tables, predictions and samples.
-- Disk full, folder not writable: `python -m benchmarks disk_faults`. The same runs on a separate disk that fills up, or
-  with a folder that becomes read-only at a random moment. Hit: the run ended with an error that names the folder and
-  the reason. From a saved state: its last good checkpoint was intact, and the run resumed from it.
+- Disk full, folder not writable: `python -m benchmarks disk_faults`. Runs of 10,000 rows on a separate disk that
+  fills up, or with a folder that becomes read-only at a random moment. Hit: the run ended with an error that names the
+  folder and the reason. From a saved state: its last good checkpoint was intact, and the run resumed from it.
 - Ray: `python -m benchmarks ray_faults`. Runs of 40,000 rows, two learners and three folds, late labels, on a cluster
   of two nodes on one machine, states fetched every 0.1 s. An actor's process, or all processes of the node that does
   not host the driver, are killed (SIGKILL); actors also while they start.
@@ -112,6 +116,11 @@ def show(*campaigns: Campaign) -> None:
         if campaign.n_identical < campaign.n_runs:
             n_different = campaign.n_runs - campaign.n_identical
             print(f"MISSED: {n_different} runs of {campaign.kind!r} ended with different results")
+
+
+def count_saved_rows(folder: Path) -> int:
+    """Return the number of rows of the newest checkpoint in a folder or below."""
+    return max((int(path.stem[5:]) for path in folder.rglob("*.checkpoint")), default=0)
 
 
 def serialise(results: Results) -> bytes:
