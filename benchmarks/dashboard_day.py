@@ -126,7 +126,7 @@ class Day:
         ]
 
     async def live(self) -> None:
-        """Let all clients live through the day."""
+        """Run all clients until the day is over."""
         async with asyncio.TaskGroup() as clients:
             for number in range(N_CLIENTS):
                 clients.create_task(self._visit_repeatedly(Random(number)))

@@ -323,7 +323,7 @@ def test_an_extreme_is_found_within_its_bucket_however_often_it_is_thinned(seed:
 def test_a_run_that_resumes_at_its_end_still_states_its_verdicts_and_differences(tmp_path: Path) -> None:
     """It was killed between its last checkpoint and the end of its journal."""
 
-    def run() -> tuple[list[object], list[object]]:
+    def run() -> tuple[list[object], list[list[float]]]:
         evaluate(
             SEA(n_rows=2_000),
             [HoeffdingTree(), MajorityClass()],
@@ -334,7 +334,7 @@ def test_a_run_that_resumes_at_its_end_still_states_its_verdicts_and_differences
             journal=tmp_path,
         )
         view = JournalReader(tmp_path)
-        differences: list[object] = view.layout.pair(view.records()[1], "HoeffdingTree", "MajorityClass").tolist()
+        differences: list[list[float]] = view.layout.pair(view.records()[1], "HoeffdingTree", "MajorityClass").tolist()
         return view.status()["verdicts"], differences
 
     verdicts, differences = run()
