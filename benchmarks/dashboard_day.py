@@ -1,7 +1,7 @@
 """A day of the dashboard with 50 clients, compressed: its memory stays flat, and every request is answered.
 
-``python -m benchmarks dashboard_day [SECONDS]``. Every client opens the page every two hours of the day: the page, its
-files, the lists, the run, the verdicts, two charts, the table, and then follows a live run over a WebSocket until the
+``python -m benchmarks dashboard_day [SECONDS]``. Every client opens the page every three hours of the day: the page,
+its files, the lists, the run, the verdicts, two charts, the table, and then follows a live run over a WebSocket until the
 next visit. The run is that of ten learners with 45 verdicts, with a reading every minute of the day. The server is the
 one that users start, with its own limits, in a process of its own. The section of ``benchmarks/results/dashboard.md``
 is replaced.
@@ -34,7 +34,7 @@ from streamgauge.records import Alarm, Verdict
 
 STORED = Path(__file__).parent / "results" / "dashboard.md"
 HEADING = "## A day with 50 clients"
-SECONDS, N_CLIENTS, N_VISITS, N_READINGS, N_SPANS = 360.0, 50, 12, 1_440, 8
+SECONDS, N_CLIENTS, N_VISITS, N_READINGS, N_SPANS = 480.0, 50, 8, 1_440, 8
 """Length of the compressed day, clients, visits of each, readings of the run, and spans that are measured."""
 MAX_GROWTH_MB = 20.0
 PANELS = [
@@ -111,19 +111,17 @@ class Day:
     def __init__(self, port: int, run: str, seconds: float) -> None:
         self.address, self.run, self.seconds = f"127.0.0.1:{port}", run, seconds
         self.spans = [Span()]
-        self.paths = self._list_paths()
+        self.assets, self.paths = self._list_paths()
 
-    def _list_paths(self) -> list[str]:
-        """Return what a page requests when it is opened."""
+    def _list_paths(self) -> tuple[list[str], list[str]]:
+        """Return the files that a browser keeps, and what a page requests whenever it is opened."""
         with urllib.request.urlopen(f"http://{self.address}/") as answer:
             assets = sorted(set(re.findall(r"/?(assets/[\w.-]+)", answer.read().decode())))
         chosen = urlencode({"id": self.run})
         panels = [urlencode({"id": self.run, "panel": json.dumps(panel), "points": 2000}) for panel in PANELS]
-        return [
-            *("/", *(f"/{asset}" for asset in assets), "/api/runs", "/api/choices"),
-            *(f"/api/run?{chosen}", f"/api/verdicts?{chosen}", *(f"/api/curves?{panel}" for panel in panels)),
-            *(f"/api/table.csv?{panels[0]}", "/metrics", "/health"),
-        ]
+        paths = ["/", "/api/runs", "/api/choices", f"/api/run?{chosen}", f"/api/verdicts?{chosen}"]
+        paths += [*(f"/api/curves?{panel}" for panel in panels), f"/api/table.csv?{panels[0]}", "/metrics", "/health"]
+        return [f"/{asset}" for asset in assets], paths
 
     async def live(self) -> None:
         """Run all clients until the day is over."""
@@ -135,8 +133,8 @@ class Day:
         length = self.seconds / N_VISITS
         ends = time.monotonic() + length * random.random()
         await self._follow(ends)
-        for _ in range(N_VISITS - 1):
-            for path in self.paths:
+        for number in range(N_VISITS - 1):
+            for path in self.paths if number else [*self.assets, *self.paths]:
                 await asyncio.to_thread(self._request, path)
             ends += length
             await self._follow(ends)

@@ -34,8 +34,8 @@ Identical, where nothing else is said: readings, alarms, sums of pairs and descr
   not host the driver, are killed (SIGKILL); actors also while they start.
 - Broker: `python -m benchmarks broker_restarts`. Rows and labels come separately from a real broker into a process that
   writes a checkpoint every 1,000 rows. Up to three times per run the broker is killed (SIGKILL) and restarted, the
-  process is killed and resumed, or both at once; the first fault always hits the broker. Dead letters are compared as
-  well.
+  process is killed and resumed, or both at once; the first fault always hits the broker. Dead letters, late labels
+  and labels without a row included, are compared as well.
 
 """
 HEAD = ("fault", "runs", "hit", "faults", "from a saved state", "identical")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from streamgauge.records import UNLABELLED
 from streamgauge.streams.live.decoding import Columns
 
-__all__ = ["EarlyLabel", "Join", "RecentKeys", "Rejection"]
+__all__ = ["EarlyLabel", "Join", "RecentKeys", "RejectedLabel", "Rejection"]
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,16 @@ class Rejection:
     """An event that the join rejects: its index among the columns, the reason in one word, and in detail."""
 
     index: int
+    reason: str
+    why: str
+
+
+@dataclass(frozen=True)
+class RejectedLabel:
+    """A label that has waited for its row in vain: its key and class, the reason in one word, and in detail."""
+
+    key: bytes
+    code: int
     reason: str
     why: str
 
@@ -103,6 +113,7 @@ class Join:
         self._first_number = 0  # the sequence number of the first waiting row
         self._number_by_key: dict[bytes, int] = {}
         self._early: dict[bytes, EarlyLabel] = {}
+        self._mismatched: list[RejectedLabel] = []
         self._labelled = RecentKeys(most_waiting)
         self._expired = RecentKeys(most_waiting)
         self._row_watermark = self._label_watermark = -np.inf
@@ -125,10 +136,15 @@ class Join:
                 continue
             self._number_by_key[key] = next_number + len(accepted)
             accepted.append(i)
-            early = self._early.get(key)
-            if early is not None and abs(rows.received[i] - early.received) <= self.patience:
+            early = self._early.pop(key, None)
+            if early is None:
+                continue
+            if abs(rows.received[i] - early.received) <= self.patience:
                 codes[i] = early.code
-                del self._early[key]
+            elif early.received > rows.received[i]:  # read before its row, though it was received long after it
+                self._mismatched.append(RejectedLabel(key, early.code, "late", self._late))
+            else:
+                self._mismatched.append(RejectedLabel(key, early.code, "unmatched", self._too_early))
         rows = replace(rows, y=codes)
         if rejections:
             rows = rows.select(np.array(accepted, dtype=np.intp))
@@ -154,8 +170,7 @@ class Join:
             elif self._is_ready[row] or labels.received[i] > received[row] + self.patience:
                 rejections.append(Rejection(i, "late", self._late))
             elif labels.received[i] < received[row] - self.patience:
-                why = f"its row was received more than {self.patience:g} seconds after it"
-                rejections.append(Rejection(i, "unmatched", why))
+                rejections.append(Rejection(i, "unmatched", self._too_early))
             else:
                 y[row], self._is_ready[row] = code, True
         self._label_watermark = max(self._label_watermark, watermark)
@@ -173,14 +188,18 @@ class Join:
     def _late(self) -> str:
         return f"its row waited for {self.patience:g} seconds and was handed out without it"
 
+    @property
+    def _too_early(self) -> str:
+        return f"its row was received more than {self.patience:g} seconds after it"
+
     def restart_clock(self) -> None:
         """Restart the waiting times by the local clock."""
         now = time.monotonic()
         self._waiting_since[:] = now
         self._early = {key: replace(label, waiting_since=now) for key, label in self._early.items()}
 
-    def expire(self, *, no_more_rows: bool, no_more_labels: bool) -> list[tuple[bytes, int]]:
-        """Mark rows that have waited too long as ready; remove and return labels that have waited too long.
+    def expire(self, *, no_more_rows: bool, no_more_labels: bool) -> list[RejectedLabel]:
+        """Mark rows that have waited too long as ready; return labels that have waited too long, or came too late.
 
         Parameters
         ----------
@@ -193,17 +212,18 @@ class Join:
         if max(self.room) <= 0:  # a deadlock: each side waits for events that the other has no room for
             overdue[: max(1, self._most_waiting // 4)] = True
         self._is_ready |= overdue
-        return self._expire_labels(no_more_rows=no_more_rows)
+        rejected, self._mismatched = self._mismatched, []
+        return rejected + self._expire_labels(no_more_rows=no_more_rows)
 
-    def _expire_labels(self, *, no_more_rows: bool) -> list[tuple[bytes, int]]:
+    def _expire_labels(self, *, no_more_rows: bool) -> list[RejectedLabel]:
         expired = []
         oldest_allowed = time.monotonic() - self.patience if no_more_rows else -np.inf
-        for key, label in self._early.items():  # in order of arrival
-            if label.received >= self._row_watermark - self.patience and label.waiting_since >= oldest_allowed:
+        for key, early in self._early.items():  # in order of arrival
+            if early.received >= self._row_watermark - self.patience and early.waiting_since >= oldest_allowed:
                 break
-            expired.append((key, label.code))
-        for key, _ in expired:
-            del self._early[key]
+            expired.append(RejectedLabel(key, early.code, "unmatched", "its row was not received"))
+        for label in expired:
+            del self._early[label.key]
         return expired
 
     def take(self, limit: int) -> Columns:

@@ -144,21 +144,22 @@ class LiveReader:
         if any(source.problem for source in self.sources):
             for clock in (join, self._rows, labels):
                 clock.restart_clock()  # no event is late while a broker is unavailable
-        unmatched = join.expire(
+        rejected = join.expire(
             no_more_rows=self._rows.is_idle_for(join.patience), no_more_labels=labels.is_idle_for(join.patience)
         )
         self._letters.write(
             DeadLetter(
-                reason="unmatched",
-                why="its row was not received",
+                reason=label.reason,
+                why=label.why,
                 source=labels.source.name,
                 place="",
-                key=key,
-                value=self._schema.classes[code].encode(),
+                key=label.key,
+                value=self._schema.classes[label.code].encode(),
             )
-            for key, code in unmatched
+            for label in rejected
         )
-        self.counts.unmatched += len(unmatched)
+        self.counts.late += sum(label.reason == "late" for label in rejected)
+        self.counts.unmatched += sum(label.reason == "unmatched" for label in rejected)
         return join.take(limit)
 
     def _decode(self, polled: Input, events: Events) -> Columns:
