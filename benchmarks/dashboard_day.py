@@ -1,10 +1,10 @@
 """A day of the dashboard with 50 clients, compressed: its memory stays flat, and every request is answered.
 
 ``python -m benchmarks dashboard_day [SECONDS]``. Every client opens the page every three hours of the day: the page,
-its files, the lists, the run, the verdicts, two charts, the table, and then follows a live run over a WebSocket until the
-next visit. The run is that of ten learners with 45 verdicts, with a reading every minute of the day. The server is the
-one that users start, with its own limits, in a process of its own. The section of ``benchmarks/results/dashboard.md``
-is replaced.
+its files, the lists, the run, the verdicts, two charts, the table; then it follows a live run over a WebSocket until
+the next visit. The run is that of ten learners with 45 verdicts, with a reading every minute of the day. The server is
+the one that users start, with its own limits, in a process of its own. The section of
+``benchmarks/results/dashboard.md`` is replaced.
 """
 
 import asyncio
