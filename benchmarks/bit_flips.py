@@ -219,7 +219,9 @@ KINDS = (
     Kind("journal", write_journal, ("journal/*", "run.json"), read_journal),
     Kind("store", write_store, ("catalogue.sqlite",), read_store),
     Kind("checkpoints", stop_run, ("checkpoints/*.checkpoint", "checkpoints/*.log"), resume_run),
-    Kind("experiment", stop_experiment, ("catalogue.sqlite", "runs/*/*", "runs/*/*/*"), resume_experiment, 1),
+    Kind(
+        "experiment", stop_experiment, ("catalogue.sqlite", "plan.json", "runs/*/*", "runs/*/*/*"), resume_experiment, 1
+    ),
     Kind("sample", write_sample, ("drawn/recipe.json",), read_sample, 1),
 )
 

@@ -11,7 +11,6 @@ from string import Template
 from streamgauge._format.markup import Markup, join_markup, tag
 from streamgauge._format.palette import COLOURS, DASHES
 from streamgauge._format.text import count, make_printable
-from streamgauge.errors import StreamgaugeError
 from streamgauge.records import RunData
 from streamgauge.reports.alarms import build_alarms_section, list_alarm_marks
 from streamgauge.reports.calibration import build_calibration_section
@@ -50,6 +49,7 @@ from streamgauge.reports.series import list_series
 from streamgauge.reports.title import build_title, describe_run, get_part
 from streamgauge.reports.unlabelled_spans import find_unlabelled_spans
 from streamgauge.significance import Comparison
+from streamgauge.streams.output_files import replace_atomically
 
 __all__ = [
     "assemble_page",
@@ -75,11 +75,8 @@ def write_page(results: RunData, path: str | Path, comparisons: Sequence[Compari
     'report.html'
     """
     path = Path(path)
-    try:
-        path.write_text(page_html(results, comparisons), encoding="utf-8")
-    except OSError as error:
-        msg = f"cannot write the report to {path}: {error.strerror}"
-        raise StreamgaugeError(msg) from None
+    with replace_atomically(path) as temporary:
+        temporary.write_text(page_html(results, comparisons), encoding="utf-8")
     return path
 
 

@@ -4,13 +4,13 @@ A data set is looked up in the folder STREAMGAUGE_DATA, then in the cache; other
 verified against the published checksum, and cached.
 """
 
-import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge.records.checksums import seal_json, unseal_json
 from streamgauge.streams.files import File
 from streamgauge.streams.output_files import replace_atomically
 
@@ -242,7 +242,16 @@ def load(name: str, *, offline: bool = False, progress: bool | None = None, **op
     cached_options = cached.with_suffix(".json")
     if not (cached.is_file() and cached_options.is_file()):
         _fetch(dataset, cached, cached_options, offline=offline, progress=progress)
-    return File(cached, **{**json.loads(cached_options.read_text()), **options})
+    return File(cached, **{**_read_options(cached_options), **options})
+
+
+def _read_options(path: Path) -> dict[str, Any]:
+    """Read the options with which a cached file is read."""
+    try:
+        return unseal_json(path.read_bytes(), by_hand=True)
+    except (OSError, ValueError) as error:
+        msg = f"{path} is damaged: {error}; remove it to download the data set again"
+        raise StreamgaugeError(msg) from None
 
 
 def _find_file(dataset: Dataset, folder: Path) -> Path | None:
@@ -271,7 +280,7 @@ def _fetch(dataset: Dataset, cached: Path, cached_options: Path, *, offline: boo
     if remote.ignored:
         options["drop"] = remote.ignored
     with replace_atomically(cached_options) as temporary:
-        temporary.write_text(json.dumps(options))
+        temporary.write_text(seal_json(options))
 
 
 def _build_missing_error(dataset: Dataset, reason: str) -> StreamgaugeError:

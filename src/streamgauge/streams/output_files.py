@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -69,7 +69,8 @@ def replace_atomically(path: Path) -> Iterator[Path]:
         msg = f"cannot write {path}: {error.strerror or error}"
         raise StreamgaugeError(msg) from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # its folder may be a file
+            temporary.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records.checksums import seal_json, unseal_json
+from streamgauge.streams.output_files import replace_atomically
 
 __all__ = [
     "ABOUT",
@@ -61,9 +62,8 @@ def write_json(path: Path, facts: object) -> None:
     >>> read_json(path)
     {'share': None}
     """
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_text(seal_json(to_json(facts)), encoding="utf-8")
-    temporary.replace(path)
+    with replace_atomically(path) as temporary:
+        temporary.write_text(seal_json(to_json(facts)), encoding="utf-8")
 
 
 def read_json(path: Path, *, by_hand: bool = False) -> dict[str, Any] | None:

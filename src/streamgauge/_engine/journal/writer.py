@@ -170,9 +170,7 @@ class Journal:
         self._describe, self._failures = describe, failures
         try:
             self._note(progress)
-        except OSError as error:
-            self.error = f"the journal in {self.folder} ends here: {error.strerror or error}"
-        except StreamgaugeError as error:
+        except (OSError, StreamgaugeError) as error:
             self.error = f"the journal in {self.folder} ends here: {error}"
 
     def _note(self, progress: _Progress) -> None:
@@ -247,8 +245,8 @@ class Journal:
         try:
             self._write_status()
             (self.folder / STOP).unlink(missing_ok=True)
-        except OSError as error:
-            self.error = f"the journal in {self.folder} has no end: {error.strerror or error}"
+        except (OSError, StreamgaugeError) as error:
+            self.error = f"the journal in {self.folder} has no end: {error}"
         self._release()
 
     def __enter__(self) -> "Journal":
