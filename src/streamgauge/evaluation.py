@@ -55,6 +55,7 @@ from streamgauge.results.call import CALL, describe_call, list_files
 from streamgauge.results.log import open_log
 from streamgauge.schemes import Prequential
 from streamgauge.significance.live import LiveTest
+from streamgauge.significance.pair_watch import MAX_PAIRED
 from streamgauge.significance.prediction_powered import LabelDesign, find_label_design
 from streamgauge.significance.requests import PlannedRun, check_tests
 from streamgauge.significance.requirements import as_requirements
@@ -510,7 +511,15 @@ the measures, or use two_way_t
         >>> Evaluation(SEA(), NaiveBayes()).notes
         ()
         """
-        return (*self._stream.notes, *self._learner_notes, *self._hints)
+        return (*self._stream.notes, *self._learner_notes, *self._list_pair_notes(), *self._hints)
+
+    def _list_pair_notes(self) -> list[str]:
+        n = len(self.specs)
+        if n <= MAX_PAIRED:
+            return []
+        return [
+            f"{n:,} learners: only pairs of the first {MAX_PAIRED} are compared; compare others in a run of their own"
+        ]
 
     def _describe_untrained(self) -> tuple[str, ...]:
         """Return which learners had too few rows to be fitted, unless the scheme fits them when training ends."""

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import streamgauge as sg
+from streamgauge._engine import loop
+from streamgauge._engine.planner import Planner
 from streamgauge.backends import Threads
 from streamgauge.checks import Memoriser
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import StreamgaugeError, StreamWarning
 from streamgauge.evaluation import Evaluation, evaluate
 from streamgauge.records import Batch, Reading
 from streamgauge.streams import ArrayStream, take
@@ -189,3 +191,30 @@ def test_evaluate_and_evaluation_take_the_same_options() -> None:
     own = {"progress", "on_reading", "on_verdict", "log"}
     assert {name: function[name] for name in function if name not in own} == dict(constructor)
     assert all(parameter.kind is parameter.KEYWORD_ONLY for name, parameter in function.items() if name in own)
+
+
+def test_of_very_many_learners_the_pairs_of_the_first_are_compared_and_a_note_says_so():
+    learners = {f"l{i}": sg.NoChange() for i in range(102)} | {"bayes": sg.NaiveBayes()}
+    with pytest.warns(StreamWarning, match="103 learners: only pairs of the first 100 are compared"):
+        results = sg.evaluate(sg.SEA(n_rows=300), learners, every=100)
+    assert len(results.pairs) == 100 * 99 // 2
+    assert {name for pair in results.pairs for name in (pair.first, pair.second)} == {f"l{i}" for i in range(100)}
+    alone = sg.evaluate(sg.SEA(n_rows=300), {"bayes": sg.NaiveBayes()}, every=100)
+    np.testing.assert_array_equal(results.curve("bayes", "accuracy"), alone.curve("bayes", "accuracy"))
+
+
+def test_batches_of_many_classes_are_short_and_change_no_bit(monkeypatch):
+    rng = np.random.default_rng(3)
+    rows = rng.random((600, 3)), np.array([f"c{i}" for i in rng.integers(0, 40, 600)])
+    options = {"every": 10, "forgetting": [sg.Landmark(), sg.Window(50)], "measures": ["accuracy", "f1_macro"]}
+    whole = sg.evaluate(rows, [sg.NaiveBayes(), sg.MajorityClass()], **options)
+    monkeypatch.setattr(loop, "TALLY_BYTES", 200_000)
+    sizes = []
+    plan = Planner.plan
+    monkeypatch.setattr(
+        Planner, "plan", lambda self, batch, *rest: sizes.append(len(batch)) or plan(self, batch, *rest)
+    )
+    short = sg.evaluate(rows, [sg.NaiveBayes(), sg.MajorityClass()], **options)
+    assert max(sizes) == 30
+    assert short.values.tobytes() == whole.values.tobytes()
+    assert repr(short.verdicts) == repr(whole.verdicts)

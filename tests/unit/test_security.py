@@ -13,6 +13,21 @@ EVIDENCE = {
         "system/test_damaged_files.py::test_damaged_files_are_read_or_refused_by_name",
         "unit/streams/test_damaged_tables.py",
         "unit/streams/test_file_faults.py",
+        "unit/streams/test_file_faults.py::test_sparse_rows_cost_no_more_than_their_bytes_allow",
+        "unit/streams/test_file_faults.py::test_memory_does_not_grow_with_the_file",
+    ),
+    "Options and texts": ("unit/test_odd_values.py", "unit/test_text_objects.py"),
+    "Rows over HTTP, sockets and brokers": (
+        "unit/streams/live/test_sources.py::test_pages_and_requests_of_very_many_lines_are_refused",
+        "unit/streams/live/test_sources.py::test_stalled_bodies_give_way_to_others_and_their_memory_is_bounded",
+        "unit/streams/live/test_sources.py::test_silent_connections_give_way_to_others_and_end",
+        "unit/streams/live/test_sources.py::test_a_line_that_is_cut_off_by_a_disconnect_is_set_aside",
+        "unit/streams/live/test_decoding.py",
+    ),
+    "A learner that hangs or eats memory": (
+        "unit/learners/test_call_limit.py",
+        "system/test_processes.py::test_a_call_that_waits_is_interrupted_in_a_process_and_the_others_continue",
+        "system/test_processes.py::test_a_learner_that_eats_memory_is_reported_by_name",
     ),
     "Files of streamgauge": (
         "system/test_bit_flips.py::test_no_flipped_bit_changes_anything_in_silence",
@@ -40,7 +55,12 @@ EVIDENCE = {
         "unit/_engine/test_states.py::test_no_code_runs_from_a_state_that_is_not_trusted",
         "unit/_engine/test_checkpoint.py::test_pickled_learners_are_loaded_only_from_ones_own_checkpoints",
     ),
-    "The dashboard": ("unit/serve/test_app.py",),
+    "The dashboard": (
+        "unit/serve/test_app.py",
+        "unit/serve/test_app.py::test_health_is_answered_to_everybody_and_shows_a_folder_that_is_gone",
+        "system/test_serve.py::test_slow_clients_shut_nobody_out_and_take_little_memory",
+        "system/test_serve.py::test_the_log_has_levels_and_neither_token_nor_line_ends_of_clients",
+    ),
     "Downloads": ("unit/streams/test_datasets.py::test_a_wrong_checksum_is_reported_and_nothing_is_kept",),
 }
 """The tests behind each entry, by its first words; a file stands for all tests in it."""

@@ -20,6 +20,9 @@ from streamgauge.significance.single_model import ModelWatch
 
 __all__ = ["Run", "RunOptions"]
 
+TALLY_BYTES = 64 << 20
+"""The most bytes of the confusion matrices of the readings of a batch: with many classes batches have fewer rows."""
+
 
 @dataclass(frozen=True)
 class RunOptions:
@@ -138,11 +141,18 @@ class Run:
 
     def _plan_batches(self, executor: Executor, start: int) -> Generator[BatchPlan]:
         options = self._options
-        size = options.batch_size
+        size = min(options.batch_size, self._count_tallied_rows())
         if options.checkpoints is not None:
             size = min(size, options.checkpoints.max_batch_rows)
         for batch, arrivals in self._source.batches(size, options.n_rows, start, ahead=executor.reads_ahead):
             yield self._planner.plan(batch, arrivals)
+
+    def _count_tallied_rows(self) -> int:
+        """Return the most rows of a batch whose readings have tallies of at most `TALLY_BYTES`."""
+        spec = self._run_spec
+        matrix_bytes = 8 * spec.schema.n_classes * (spec.schema.n_classes + 1)
+        reading_bytes = matrix_bytes * len(spec.cells) * len(spec.forgettings)
+        return max(1, TALLY_BYTES // reading_bytes) * self._options.every
 
     def _run_plans(self, executor: Executor) -> Iterator[tuple[BatchPlan, list[BatchResult]]]:
         """Run plans until the run is to end, as many at a time as the executor takes.

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import combinations, repeat
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,26 @@ from streamgauge.significance.two_way import (
     measure_looks_without_blocks,
 )
 
-__all__ = ["BlockSource", "LiveBlocks", "PairWatch"]
+__all__ = ["MAX_PAIRED", "BlockSource", "LiveBlocks", "PairWatch", "list_pairs"]
+
+
+MAX_PAIRED = 100
+"""The most learners that are compared in pairs; of more, the first ones are."""
+
+Named = TypeVar("Named")
+
+
+def list_pairs(learners: Sequence[Named]) -> list[tuple[Named, Named]]:
+    """Return the pairs of learners that a run compares.
+
+    Examples
+    --------
+    >>> list_pairs(["tree", "bayes", "last"])
+    [('tree', 'bayes'), ('tree', 'last'), ('bayes', 'last')]
+    >>> len(list_pairs(range(1000)))
+    4950
+    """
+    return list(combinations(learners[:MAX_PAIRED], 2))
 
 
 class BlockSource(Protocol):
@@ -143,9 +162,9 @@ class PairWatch:
         n_looks: int | None = None,
         live_blocks: LiveBlocks = COUNTS_ONLY,
     ) -> None:
-        self._names = list(combinations(names, 2))
-        self._indices = list(combinations(range(len(names)), 2))
-        self._shape, self._live_blocks = (len(names), n_folds), live_blocks
+        self._names = list_pairs(names)
+        self._indices = list_pairs(range(len(names)))
+        self._shape, self._live_blocks = (min(len(names), MAX_PAIRED), n_folds), live_blocks
         self._counter = _native.PairCounter(*self._shape)
         self._watches: list[_MeasureWatch] = []
         if live_test is not None and len(names) > 1:
@@ -177,7 +196,7 @@ class PairWatch:
         (None: all). `cuts` are the positions of the reading rows in the step, `longest_delays` the most rows that a
         label took to arrive until each of them.
         """
-        start = 0
+        start, correct = 0, correct[:MAX_PAIRED]
         of_blocks = self._analyse_blocks(reading_rows, longest_delays or [0] * len(cuts))
         for cut, row, analyses in zip(cuts, reading_rows, of_blocks, strict=True) if self._watches else ():
             if self._reads_counts:

@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from streamgauge._engine.meter import FIGURES
 from streamgauge._format.downsample import Buckets
 from streamgauge.errors import unknown_name
+from streamgauge.significance.pair_watch import list_pairs
 
 __all__ = ["FIGURES", "Layout", "summarise_folds"]
 
@@ -98,7 +98,7 @@ class Layout:
     @cached_property
     def pairs(self) -> tuple[tuple[str, str, str], ...]:
         """Each pair of learners with each compared measure; none if there are too many."""
-        pairs = tuple((*pair, name) for pair in combinations(self.learners, 2) for name in self.compared)
+        pairs = tuple((*pair, name) for pair in list_pairs(self.learners) for name in self.compared)
         return pairs if len(pairs) <= MAX_COMPARED else ()
 
     @property
