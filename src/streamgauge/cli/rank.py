@@ -86,6 +86,7 @@ def _to_json(ranking: Ranking) -> dict[str, Any]:
 
 def _show(ranking: Ranking) -> None:
     from rich.box import SIMPLE  # noqa: PLC0415
+    from rich.markup import escape  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
     from streamgauge.reports.headline import write_ranking_headline  # noqa: PLC0415
@@ -108,8 +109,8 @@ def _show(ranking: Ranking) -> None:
         table.add_column(heading, overflow="fold" if is_name else "ellipsis", no_wrap=not is_name)
     for pair in ranking.pairs:
         table.add_row(
-            pair.first,
-            pair.second,
+            escape(pair.first),
+            escape(pair.second),
             f"{pair.wins}/{pair.ties}/{pair.losses}",
             f"{pair.difference:+.4f}",
             "" if math.isnan(pair.p_value) else f"{pair.p_value:.3g}",

@@ -78,6 +78,7 @@ def _show_runs(runs: Sequence[dict[str, Any]], running: Sequence[dict[str, Any]]
     if as_json:
         print_json({"runs": runs, "running": running})
         return
+    from rich.markup import escape  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
     axes = _find_axes(runs)
@@ -90,7 +91,7 @@ def _show_runs(runs: Sequence[dict[str, Any]], running: Sequence[dict[str, Any]]
             f"{learner['learner']} (failed)" if learner["error"] else learner["learner"] for learner in run["learners"]
         )
         numbers = (f"{run['n_rows']:,}", f"{run['seconds']:.1f}") if run["status"] == "finished" else ("failed", "")
-        table.add_row(run["run"], *(str(run[axis]) for axis in axes), *numbers, learners)
+        table.add_row(run["run"], *(escape(str(run[axis])) for axis in axes), *numbers, escape(learners))
     make_console().print(table)
     errors = (learner["error"] for run in runs for learner in run["learners"])
     for error in dict.fromkeys(filter(None, errors)):
@@ -115,16 +116,23 @@ def _find_axes(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 def _build_learner_table(rows: Sequence[dict[str, Any]]) -> "Table":
     """Build a table with one column per learner."""
+    from rich.markup import escape  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
     axes, learners = _find_axes(rows), list(dict.fromkeys(row["learner"] for row in rows))
     measure, forgetting = rows[0]["measure"], rows[0]["forgetting"]
     title = measure if forgetting == "Landmark()" else f"{measure} {describe_forgetting(forgetting)}"
     table = Table(
-        *axes, title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold"
+        *axes,
+        title=escape(title),
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+        header_style="bold",
     )
     for learner in learners:
-        table.add_column(learner, justify="right", overflow="fold")
+        table.add_column(escape(learner), justify="right", overflow="fold")
     lines: dict[tuple[Any, ...], dict[str, float | None]] = {}
     for row in rows:
         lines.setdefault(tuple(row[axis] for axis in axes), {})[row["learner"]] = row["mean"]
@@ -133,26 +141,27 @@ def _build_learner_table(rows: Sequence[dict[str, Any]]) -> "Table":
         known = [round(mean, 4) for mean in means.values() if mean is not None]
         best = choose(known) if known else None
         cells = (_format_mean(means.get(learner), best=best) for learner in learners)
-        table.add_row(*map(str, key), *cells)
+        table.add_row(*(escape(str(part)) for part in key), *cells)
     return table
 
 
 def _build_measure_table(rows: Sequence[dict[str, Any]], columns: Sequence[tuple[str, str]]) -> "Table":
     """Build a table with one line per learner and one column per measure."""
+    from rich.markup import escape  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
     axes, several = [*_find_axes(rows), "learner"], len({forgetting for _, forgetting in columns}) > 1
     table = Table(*axes, box=None, pad_edge=False, header_style="bold")
     for measure, forgetting in columns:
         heading = f"{measure} {describe_forgetting(forgetting)}" if several else measure
-        table.add_column(heading, justify="right", overflow="fold")
+        table.add_column(escape(heading), justify="right", overflow="fold")
     lines: dict[tuple[Any, ...], dict[tuple[str, str], str]] = {}
     for row in rows:
         spread = "" if row["spread"] is None else f" ± {row['spread']:.4f}"
         line = lines.setdefault(tuple(row[axis] for axis in axes), {})
         line[row["measure"], row["forgetting"]] = f"{_format_mean(row['mean'])}{spread}"
     for key, values in lines.items():
-        table.add_row(*map(str, key), *(values.get(column, "") for column in columns))
+        table.add_row(*(escape(str(part)) for part in key), *(values.get(column, "") for column in columns))
     return table
 
 

@@ -332,7 +332,7 @@ class StackedTable:
             # A name longer than the terminal is folded, to keep the numbers on one line.
             table.add_column(self._subject, overflow="fold", no_wrap=rest > 0)
             for column in columns:
-                table.add_column(self._headings[column], justify="right", no_wrap=True)
+                table.add_column(Text(make_printable(self._headings[column])), justify="right", no_wrap=True)
             for name, cells in zip(self._names, self._rows, strict=True):
                 table.add_row(name, *(cells[column] for column in columns))
             yield table

@@ -9,6 +9,7 @@ from rich.text import Text
 import streamgauge as sg
 from streamgauge.reports import build_summary
 from streamgauge.reports.tables import StackedTable
+from streamgauge.streams import ArrayStream
 
 LEARNERS = [
     "HoeffdingAdaptiveTree",
@@ -32,6 +33,17 @@ def test_names_and_numbers_are_whole(width: int) -> None:
     assert {*LEARNERS, *MEASURES} <= words
     for name in LEARNERS:
         assert f"{100 * results.final(name, 'g_mean').mean:.2f}" in {word.strip("*") for word in words}
+
+
+def test_the_class_of_a_measure_is_no_markup() -> None:
+    x = [[float(i % 7)] for i in range(400)]
+    stream = ArrayStream(x, ["yes" if i % 7 > 5 else "no" for i in range(400)])
+    results = sg.evaluate(stream, ["NaiveBayes", "NoChange"], measures=["recall[yes]", "pr_auc[yes]"])
+    console = Console(width=80, file=StringIO(), record=True)
+    console.print(build_summary(results, [sg.compare(results, measure="pr_auc[yes]")]))
+    text = console.export_text()
+    assert text.count("pr_auc[yes] %") == 2  # ranked, and among the results
+    assert "recall[yes] %" in text
 
 
 def test_a_wide_terminal_has_one_table() -> None:
