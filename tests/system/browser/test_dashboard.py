@@ -118,6 +118,11 @@ def drawn(page: Page, n: int) -> None:
     expect(page.locator(".charts canvas")).to_have_count(n, timeout=WAIT)
 
 
+def answered(page: Page) -> None:
+    """Wait for the answer of a finished run, which comes after its curves and moves them down."""
+    expect(page.locator("#answers .answer")).to_be_visible(timeout=WAIT)
+
+
 def row_of(page: Page, learner: str) -> list[str]:
     row = page.locator("#values tbody tr", has=page.locator("button", has_text=learner))
     return row.locator("td").all_inner_texts()
@@ -212,6 +217,7 @@ def test_an_experiment_is_shown_with_its_progress_and_ranks(browser: Browser, tm
 def test_zoom_asks_for_more_and_keys_move_along(browser: Browser, address: str) -> None:
     with opened(browser, f"{address}#run=sea") as page:
         drawn(page, 2)
+        answered(page)
         box = page.locator(".u-over").first.bounding_box()
         assert box is not None
         with page.expect_request(lambda request: "/api/curves" in request.url and "from=" in request.url):
@@ -254,6 +260,7 @@ def test_curves_are_drawn_over_the_times_of_rows_and_over_rows(browser: Browser,
     with served(tmp_path) as address, opened(browser, f"{address}#run=timed", timezone_id="Asia/Tokyo") as page:
         drawn(page, 1)
         expect(page.locator(caption)).to_contain_text(f"At the last reading, {moment} UTC, row 4,000")
+        answered(page)
         pictured(page, "times")
         box = page.locator(".u-over").first.bounding_box()
         assert box is not None
@@ -495,6 +502,7 @@ def test_the_tests_of_a_run_without_live_verdicts_are_not_called_verdicts(browse
     options: dict[str, Any] = {"scheme": Bootstrap(5), "live_test": None}
     save(evaluate(SEA(n_rows=2_000), [NaiveBayes(), MajorityClass()], **options), tmp_path / "run")
     with served(tmp_path) as address, opened(browser, address) as page:
+        answered(page)
         expect(page.get_by_role("heading", name="Comparisons at the end")).to_be_visible()
         expect(page.get_by_role("heading", name="verdicts")).to_have_count(0)
 
