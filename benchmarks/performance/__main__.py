@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from benchmarks.performance import pages
@@ -26,7 +27,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs" / "performance"
 def main() -> None:
     """Measure the requested sections; after each, write the page of all sections."""
     arguments = _parse_arguments()
-    size, folder = "quick" if arguments.quick else "full", arguments.out
+    size, folder = arguments.size, arguments.out
     folder.mkdir(parents=True, exist_ok=True)
     records = Records.load(folder)
     if not arguments.resume:
@@ -59,7 +60,11 @@ def _parse_arguments() -> argparse.Namespace:
         prog="python -m benchmarks.performance",
         description="Compare everything with the peers and write tables and pictures.",
     )
-    parser.add_argument("--quick", action="store_true", help="a few minutes of CPU instead of thirty")
+    sizes = parser.add_mutually_exclusive_group()
+    sizes.set_defaults(size="full")
+    add = partial(sizes.add_argument, dest="size", action="store_const")
+    add("--quick", const="quick", help="few rows: a few minutes of CPU instead of thirty")
+    add("--short", const="short", help="one turn instead of three, and no warm virtual machines in the matrix")
     parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS), help="sections to measure")
     parser.add_argument("--learners", nargs="+", choices=LEARNERS, default=[], help="only these learners of the matrix")
     parser.add_argument("--out", type=Path, default=DOCS, help="folder for tables and pictures")

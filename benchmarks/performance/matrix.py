@@ -151,6 +151,8 @@ def _measure_beside_moa(ours: LearnerSpec, theirs: str, rows: Rows, sizes: Sizes
     yield _build_figure(OURS, n_rows, mine)
     times = Best(best[theirs].seconds - best[BASELINE].seconds, best[theirs].result)
     yield _build_figure(MOA, n_rows, times)
+    if not sizes.warms:
+        return
     warm = {learner: moa.measure_warm_speed(learner, rows.theirs, n_rows, REPEATS) for learner in best}
     times = Best(warm[theirs].cpu - warm[BASELINE].cpu, warm[theirs].accuracy)
     yield _build_figure(WARM_MOA, n_rows, times)

@@ -54,8 +54,8 @@ $ python -m benchmarks.performance --only matrix_led --learners NaiveBayes
 ```
 
 - **Time.** Nanoseconds are CPU time per row, the best of several rounds in which all systems take part (one round with
-  `--quick`), unless a note says otherwise. On a busy machine nanoseconds are too high, but ratios within one run hold,
-  except that a Java virtual machine compiles late and looks slower than it is.
+  `--quick` or `--short`), unless a note says otherwise. On a busy machine nanoseconds are too high, but ratios within
+  one run hold, except that a Java virtual machine compiles late and looks slower than it is.
 - **Ratio.** The time of a system divided by ours. Ours is `evaluate` on rows in memory in one thread. The time of MOA
   is that of its task thread, minus its MajorityClass on the same stream; generator, compiler and garbage collector are
   not counted. It runs in a new virtual machine, as users start it; "warm" is the best of several runs in one.

@@ -1,6 +1,6 @@
-"""Sizes of the measurements: full and quick."""
+"""Sizes of the measurements: full, short and quick."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 __all__ = ["SIZES", "Sizes"]
 
@@ -30,6 +30,8 @@ class Sizes:
     n_matrix_rows: int
     matrix_seconds: float
     """Seconds of CPU that MOA's slow learners are given for a cell of the matrix, which sets their number of rows."""
+    warms: bool
+    """Whether the matrix also measures warm virtual machines."""
     limit: int
     """Seconds of wall time after which a section is killed; a busy machine may take many times its CPU time."""
 
@@ -61,6 +63,7 @@ SIZES = {
         n_file_rows=200_000,
         n_matrix_rows=1_000_000,
         matrix_seconds=6.0,
+        warms=True,
         limit=3_600,
     ),
     "quick": Sizes(
@@ -89,6 +92,9 @@ SIZES = {
         n_file_rows=50_000,
         n_matrix_rows=20_000,
         matrix_seconds=1.0,
+        warms=True,
         limit=900,
     ),
 }
+SIZES["short"] = replace(SIZES["full"], turns=1, matrix_seconds=4.0, warms=False)
+"""One turn of about as many rows, for busy machines."""
