@@ -72,7 +72,7 @@ impl<const V: usize> NaiveBayes<V> {
             }
             let weight = block.weights[i % BLOCK];
             if weight > 0.0 {
-                self.models.observe(0, row, block.labels[i] as usize, weight);
+                self.models.observe::<true>(0, row, block.labels[i] as usize, weight);
             }
         }
     }
@@ -91,7 +91,7 @@ impl<const V: usize> NaiveBayes<V> {
                 votes.fill(0.0);
             }
             if weight > 0.0 {
-                self.models.observe(0, row, label as usize, weight);
+                self.models.observe::<true>(0, row, label as usize, weight);
             }
             *rechecked = if label >= 0 { self.models.find_likeliest(0, row) } else { ABSTAINED };
         }

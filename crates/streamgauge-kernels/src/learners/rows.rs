@@ -114,10 +114,24 @@ impl NominalTable {
     /// Returns the index of a value's count; [`MISSING`] if it is none of the values.
     #[inline(always)]
     fn code(self, value: f64) -> u32 {
-        // By the bits: a conversion that saturates takes several instructions.
-        let value = (value + WHOLE).to_bits().wrapping_sub(WHOLE.to_bits());
-        if value < self.n_values as u64 { self.start as u32 + value as u32 } else { MISSING }
+        find_code(value, self.n_values as u64, self.start as u64)
     }
+}
+
+/// Per nominal attribute, the number of its values and the index of its first count: columns, for vector instructions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Codings {
+    n_values: Vec<u64>,
+    starts: Vec<u64>,
+}
+
+/// Returns the index of a value's count; [`MISSING`] if it is none of the values.
+#[inline(always)]
+fn find_code(value: f64, n_values: u64, start: u64) -> u32 {
+    // By the bits: a conversion that saturates takes several instructions.
+    let value = (value + WHOLE).to_bits().wrapping_sub(WHOLE.to_bits());
+    let code = if value < n_values { start.wrapping_add(value) } else { u64::from(MISSING) };
+    code as u32
 }
 
 /// The columns of the numeric attributes and the tables of the nominal ones.
@@ -129,6 +143,8 @@ pub(super) struct Layout {
     pub numeric: Vec<usize>,
     /// The tables of the nominal attributes.
     pub nominal: Vec<NominalTable>,
+    /// How the values of each nominal attribute are coded.
+    codings: Codings,
     /// The different numbers of values of the nominal attributes, each with the number of attributes.
     pub table_sizes: Vec<(usize, usize)>,
     /// The number of counts of all tables.
@@ -146,6 +162,7 @@ impl Layout {
             slots: vec![],
             numeric: vec![],
             nominal: vec![],
+            codings: Codings::default(),
             table_sizes: vec![],
             n_counts: 0,
             n_columns: 0,
@@ -160,6 +177,8 @@ impl Layout {
                 layout.slots.push(Slot::Nominal(layout.nominal.len()));
                 layout.n_counts = nominal.range().end;
                 layout.nominal.push(nominal);
+                layout.codings.n_values.push(u64::from(n_values));
+                layout.codings.starts.push(nominal.start as u64);
                 match layout.table_sizes.iter_mut().find(|size| size.0 == nominal.n_values) {
                     Some(size) => size.1 += 1,
                     None => layout.table_sizes.push((nominal.n_values, 1)),
@@ -198,6 +217,7 @@ impl Layout {
         self.slots.capacity() * size_of::<Slot>()
             + self.numeric.capacity() * size_of::<usize>()
             + self.nominal.capacity() * size_of::<NominalTable>()
+            + (self.codings.n_values.capacity() + self.codings.starts.capacity()) * size_of::<u64>()
             + self.table_sizes.capacity() * size_of::<(usize, usize)>()
     }
 }
@@ -332,6 +352,9 @@ impl<const V: usize> Rows<V> {
 
     #[inline(always)]
     fn fill_mixed_inlined(&mut self, layout: &Layout, x: &[f64], n_rows: usize) {
+        if layout.numeric.is_empty() {
+            return self.fill_nominal(layout, x, n_rows);
+        }
         for (i, x) in x.chunks_exact(layout.n_attributes()).take(n_rows).enumerate() {
             let mut missing = false;
             let panels = &mut self.panels[i * self.n_panels..(i + 1) * self.n_panels];
@@ -348,6 +371,22 @@ impl<const V: usize> Rows<V> {
                 missing |= *code == MISSING;
             }
             self.has_missing[i % BLOCK] = missing;
+        }
+    }
+
+    /// Finds the codes of rows without numbers, several at a time.
+    #[inline(always)]
+    fn fill_nominal(&mut self, layout: &Layout, x: &[f64], n_rows: usize) {
+        let d = layout.n_attributes();
+        let rows = x.chunks_exact(d).zip(self.codes.chunks_exact_mut(self.n_nominal)).take(n_rows);
+        for ((x, codes), has_missing) in rows.zip(&mut self.has_missing) {
+            let mut missing = 0;
+            let tables = layout.codings.n_values.iter().zip(&layout.codings.starts);
+            for ((code, &x), (&n_values, &start)) in codes.iter_mut().zip(x).zip(tables) {
+                *code = find_code(x, n_values, start);
+                missing |= u32::from(*code == MISSING);
+            }
+            *has_missing = missing > 0;
         }
     }
 

@@ -37,35 +37,42 @@ pub(super) fn observe(
     let (n_vectors, vector) = (n_classes.div_ceil(LANES), label / LANES);
     let own: Mask = std::array::from_fn(|i| if i == label % LANES { u64::MAX } else { 0 });
     let others = own.map(|mask| !mask);
-    for &[a, b, c, d] in codes.as_chunks::<LANES>().0 {
-        let mut numerators = F64x4([
-            add_to_count(counts, a, (label, n_classes), weight),
-            add_to_count(counts, b, (label, n_classes), weight),
-            add_to_count(counts, c, (label, n_classes), weight),
-            add_to_count(counts, d, (label, n_classes), weight),
-        ]);
+    for &codes in codes.as_chunks::<LANES>().0 {
+        let [a, b, c, d] = codes;
+        // Stored to memory: otherwise the compiler takes the logarithms one by one.
+        let mut numerators = std::hint::black_box(F64x4([
+            add_to_count(counts, a, (label, n_classes), weight) + 1.0,
+            add_to_count(counts, b, (label, n_classes), weight) + 1.0,
+            add_to_count(counts, c, (label, n_classes), weight) + 1.0,
+            add_to_count(counts, d, (label, n_classes), weight) + 1.0,
+        ]));
         for numerator in &mut numerators.0 {
             *numerator = ln(*numerator);
         }
-        for (code, log) in [a, b, c, d].into_iter().zip(numerators.0) {
-            if code != MISSING {
-                // The whole vector is stored: a load of the next row waits for a store that is narrower.
-                let logs = &mut logs[code as usize * n_vectors + vector];
+        for (code, log) in codes.into_iter().zip(numerators.0) {
+            // The whole vector is stored: a load of the next row waits for a store that is narrower.
+            if let Some(logs) = logs.get_mut(code as usize * n_vectors + vector) {
                 *logs = logs.masked(&others) + F64x4::splat(log).masked(&own);
             }
         }
     }
 }
 
-/// Adds to the count of a value in a class; returns the count plus 1, or 1 if the value is missing.
+/// Counts a row's values in a class of a model without the logarithms, which only predictions need.
+#[inline(always)]
+pub(super) fn count(codes: &[u32], class: (usize, usize), weight: f64, counts: &mut [f64]) {
+    for &code in codes {
+        add_to_count(counts, code, class, weight);
+    }
+}
+
+/// Adds to the count of a value in a class; returns the count, or 0 if the value is missing.
 #[inline(always)]
 fn add_to_count(counts: &mut [f64], code: u32, (label, n_classes): (usize, usize), weight: f64) -> f64 {
-    if code == MISSING {
-        return 1.0;
-    }
-    let count = &mut counts[code as usize * n_classes + label];
+    // The index of [`MISSING`] is out of bounds, as `u32::MAX` counts are far more than fit into memory.
+    let Some(count) = counts.get_mut(code as usize * n_classes + label) else { return 0.0 };
     *count += weight;
-    *count + 1.0
+    *count
 }
 
 /// Returns the sum of the logarithms of a row's known values for each of up to [`MAX_CLASSES`] classes, from `first` on.
@@ -86,17 +93,29 @@ pub(super) fn sum_logs(codes: &[u32], logs: &[F64x4], n_classes: usize, first: u
 #[inline(always)]
 fn sum_vectors<const N: usize>(codes: &[u32], logs: &[F64x4], n_vectors: usize, vector: usize) -> [F64x4; N] {
     let mut sums = [F64x4::ZERO; N];
-    for &code in codes {
-        if code == MISSING {
-            continue;
+    if n_vectors == N {
+        // The usual case: the rows of a table are whole arrays.
+        let rows = logs.as_chunks::<N>().0;
+        for &code in codes {
+            add_logs(&mut sums, rows.get(code as usize));
         }
-        if let Some(row) = logs[code as usize * n_vectors + vector..].first_chunk::<N>() {
-            for (sum, &logs) in sums.iter_mut().zip(row) {
-                *sum = *sum + logs;
-            }
+    } else {
+        for &code in codes {
+            let start = code as usize * n_vectors + vector;
+            add_logs(&mut sums, logs.get(start..).and_then(<[F64x4]>::first_chunk));
         }
     }
     sums
+}
+
+/// Adds the logarithms of a value; none if it is missing.
+#[inline(always)]
+fn add_logs<const N: usize>(sums: &mut [F64x4; N], logs: Option<&[F64x4; N]>) {
+    if let Some(logs) = logs {
+        for (sum, &log) in sums.iter_mut().zip(logs) {
+            *sum = *sum + log;
+        }
+    }
 }
 
 /// Returns the sum of the logarithms of a row's known values for one class, with the same bits.

@@ -12,9 +12,9 @@ use crate::learners::vector_math::{HALF_LN_2PI, ln, ln_of_quotient, ln_of_weight
 const MAX_WEIGHT: f64 = 1e15;
 
 impl<const V: usize> Models<V> {
-    /// Learns a row.
+    /// Learns a row. Unless the model `VOTES`, what only predictions need is not refreshed: it must never predict again.
     #[inline(always)]
-    pub fn observe(&mut self, model: usize, row: Row<'_, V>, label: usize, weight: f64) {
+    pub fn observe<const VOTES: bool>(&mut self, model: usize, row: Row<'_, V>, label: usize, weight: f64) {
         let range = self.panel_range(model, label);
         let class = &mut self.panels[range.start].class;
         class.weight += weight;
@@ -24,31 +24,37 @@ impl<const V: usize> Models<V> {
         let n_numeric = summary.n_numeric as usize;
         summary.count(label, class_weight, weight);
         if row.has_missing() | has_missing | summary.fresh {
-            return self.observe_slow(model, row, label, weight);
+            return self.observe_slow::<VOTES>(model, row, label, weight);
         }
         let panels = &mut self.panels[range];
         for (panel, x) in panels.iter_mut().zip(row.panels()) {
             panel.observe(&x.vectors(), weight, observed, self.keeps_ranges);
         }
         if self.layout.n_counts > 0 {
-            self.count(model, row, label, weight);
+            self.count::<VOTES>(model, row, label, weight);
         }
-        self.refresh_inlined(model, label, n_numeric);
+        if VOTES {
+            self.refresh_inlined(model, label, n_numeric);
+        }
     }
 
     /// Counts a row's nominal values.
     #[inline(always)]
-    fn count(&mut self, model: usize, row: Row<'_, V>, label: usize, weight: f64) {
+    fn count<const VOTES: bool>(&mut self, model: usize, row: Row<'_, V>, label: usize, weight: f64) {
         let (counts, logs) = (self.count_range(model), self.log_range(model));
         let (counts, logs) = (&mut self.counts[counts], &mut self.logs[logs]);
-        nominal::observe(row.codes(), (label, self.n_classes), weight, counts, logs);
+        if VOTES {
+            nominal::observe(row.codes(), (label, self.n_classes), weight, counts, logs);
+        } else {
+            nominal::count(row.codes(), (label, self.n_classes), weight, counts);
+        }
     }
 
     /// Learns a row that is the model's first, or has missing values, or whose class has; the weights are already
     /// added.
     #[cold]
     #[inline(never)]
-    fn observe_slow(&mut self, model: usize, row: Row<'_, V>, label: usize, weight: f64) {
+    fn observe_slow<const VOTES: bool>(&mut self, model: usize, row: Row<'_, V>, label: usize, weight: f64) {
         if self.summaries[model].fresh {
             self.summaries[model].fresh = false;
             // After the first row, classes without observed rows have likelihood 0.
@@ -61,10 +67,12 @@ impl<const V: usize> Models<V> {
             #[inline(always)]
             || {
                 self.observe_with_missing(model, row, label, weight);
-                self.count(model, row, label, weight);
+                self.count::<VOTES>(model, row, label, weight);
             },
         );
-        self.refresh(model, label);
+        if VOTES {
+            self.refresh(model, label);
+        }
     }
 
     /// Learns the numbers of a row; column by column if the row or the class has missing values.

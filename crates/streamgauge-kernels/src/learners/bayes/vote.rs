@@ -50,11 +50,19 @@ impl<const V: usize> Models<V> {
             }
             return;
         }
-        for first in (0..self.n_classes).step_by(nominal::MAX_CLASSES) {
-            let logs = nominal::sum_logs(row.codes(), &self.logs[self.log_range(model)], self.n_classes, first);
-            for class in first..self.n_classes.min(first + nominal::MAX_CLASSES) {
-                let log = logs[(class - first) / LANES % MAX_VECTORS].0[class % LANES];
-                apply(class, self.log_density(&panels[class * n..(class + 1) * n], row) + log);
+        let (codes, logs) = (row.codes(), &self.logs[self.log_range(model)]);
+        for (i, panels) in panels.chunks(nominal::MAX_CLASSES * n).enumerate() {
+            let first = i * nominal::MAX_CLASSES;
+            let sums = nominal::sum_logs(codes, logs, self.n_classes, first);
+            let sums = sums.iter().flat_map(|vector| vector.0);
+            if self.layout.n_columns == 0 {
+                for ((class, panels), sum) in (first..).zip(panels.chunks_exact(n)).zip(sums) {
+                    apply(class, panels[0].class.log_base + sum);
+                }
+            } else {
+                for ((class, panels), sum) in (first..).zip(panels.chunks_exact(n)).zip(sums) {
+                    apply(class, self.log_density(panels, row) + sum);
+                }
             }
         }
     }

@@ -3,12 +3,14 @@
 //! A. Bifet and R. Gavaldà, Adaptive learning from evolving data streams, IDA 2009.
 
 use super::budget::WrapperMemory;
+use super::error_monitor::{CLOCK, ErrorMonitor};
 use super::nodes::NO_NODE;
 use super::row_by_row::RowByRow;
 use super::{HoeffdingTree, Options};
 use crate::KernelError;
 use crate::adaptive_window::{AdaptiveWindow, Settings};
 use crate::codec::{Reader, Writer};
+use crate::dispatch;
 use crate::learners::bayes::set_capacity;
 use crate::learners::rows::{Layout, Row};
 use crate::learners::{ABSTAINED, Learner, Schema, Step, learn_by_interleaving};
@@ -17,12 +19,12 @@ use crate::randomness::{Draws, Poisson, Purpose};
 const NAME: &str = "HoeffdingAdaptiveTree";
 const VERSION: u32 = 1;
 /// A node and its alternate are compared once both windows hold more rows than this.
-const MIN_WIDTH: u64 = 300;
+const MIN_WIDTH: f64 = 300.0;
 /// The probability of finding a difference between two equal error rates.
 const SWITCH_CONFIDENCE: f64 = 0.05;
-/// The most bytes that a window of up to 2^50 values holds on the heap: at most eight buckets of 16 bytes on each of 48
-/// levels.
-const MAX_WINDOW_BYTES: usize = 64 * size_of::<Vec<u8>>() + 48 * 8 * 16;
+/// The most bytes of a window of up to 2^50 values: at most eight buckets of 16 bytes on each of 48 levels, but 16 on
+/// the first two.
+const MAX_WINDOW_BYTES: usize = size_of::<AdaptiveWindow>() + 64 * size_of::<Vec<u8>>() + (46 * 8 + 2 * 16) * 16;
 
 /// The options of a Hoeffding adaptive tree, with MOA's defaults.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,7 +45,7 @@ impl Default for AdaptiveOptions {
 
 impl AdaptiveOptions {
     fn window(&self) -> Settings {
-        Settings { delta: self.delta, clock: 32, max_buckets: 5, min_window_length: 5, grace_period: 10 }
+        Settings { delta: self.delta, clock: u64::from(CLOCK), max_buckets: 5, min_window_length: 5, grace_period: 10 }
     }
 }
 
@@ -58,8 +60,8 @@ impl AdaptiveOptions {
 pub struct HoeffdingAdaptiveTree<const V: usize> {
     tree: HoeffdingTree<V>,
     options: AdaptiveOptions,
-    /// Per node, the window over its errors, from its first row on.
-    windows: Vec<Option<AdaptiveWindow>>,
+    /// Per node, the monitor of its errors.
+    monitors: Vec<ErrorMonitor>,
     /// Per node, the root of its alternate tree, or [`NO_NODE`].
     alternates: Vec<u32>,
     draws: Draws,
@@ -91,13 +93,13 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
         let poisson = Poisson::new(1.0)?;
         tree.wrapper = WrapperMemory {
             bytes: size_of::<Self>() - size_of::<HoeffdingTree<V>>() + poisson.n_bytes(),
-            bytes_per_node: size_of::<Option<AdaptiveWindow>>() + size_of::<u32>() + MAX_WINDOW_BYTES,
+            bytes_per_node: size_of::<ErrorMonitor>() + size_of::<u32>() + MAX_WINDOW_BYTES,
         };
         tree.check_budget()?;
         let mut learner = Self {
             tree,
             options,
-            windows: vec![],
+            monitors: vec![],
             alternates: vec![],
             draws: Draws::new(seed, Purpose::named("adaptive tree"), 0),
             poisson,
@@ -113,67 +115,106 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
     /// Adds entries for new nodes.
     fn resize_to_nodes(&mut self) {
         let n = self.tree.nodes.len();
-        set_capacity(&mut self.windows, n);
+        set_capacity(&mut self.monitors, n);
         set_capacity(&mut self.alternates, n);
-        self.windows.resize_with(n, || None);
+        self.monitors.resize_with(n, ErrorMonitor::default);
         self.alternates.resize(n, NO_NODE);
     }
 
     /// Learns a row at the leaf below a node and at all alternates on the path; returns the leaf's prediction before
-    /// learning.
-    fn learn_below(&mut self, start: u32, x: &[f64], row: Row<'_, V>, label: i32, weight: f64) -> i32 {
-        let (mut path, mut node) = (vec![], start);
-        while self.tree.nodes.leaf(node).is_none() {
+    /// learning. `path` is scratch memory.
+    #[inline(always)]
+    fn learn_below(
+        &mut self,
+        start: u32,
+        path: &mut Vec<u32>,
+        x: &[f64],
+        row: Row<'_, V>,
+        label: i32,
+        weight: f64,
+    ) -> i32 {
+        path.clear();
+        let mut node = start;
+        let leaf = loop {
+            if let Some(leaf) = self.tree.nodes.leaf(node) {
+                break leaf;
+            }
             path.push(node);
             node = self.tree.nodes.child(node, x);
-        }
-        let predicted = self.learn_at_leaf(node, row, label, weight);
-        let error = f64::from(u8::from(predicted != label));
-        for node in path {
-            if self.update_error(node, error) {
-                self.start_alternate(node);
-            } else if self.alternates[node as usize] != NO_NODE && self.compare_with_alternate(node) {
-                self.learn_below(node, x, row, label, weight);
+        };
+        let predicted = self.learn_at_leaf(node, leaf, row, label, weight);
+        for &node in &*path {
+            let has_risen = self.add_error(node, predicted != label);
+            let has_alternate = self.alternates[node as usize] != NO_NODE;
+            if (has_risen || has_alternate) && self.update_alternate(node, has_risen, x, row, label, weight) {
                 break;
-            }
-            let alternate = self.alternates[node as usize];
-            if alternate != NO_NODE {
-                let was_leaf = self.tree.nodes.leaf(alternate).is_some();
-                self.learn_below(alternate, x, row, label, weight);
-                if was_leaf && self.tree.nodes.leaf(alternate).is_none() {
-                    self.switch(node, alternate);
-                    break;
-                }
             }
         }
         predicted
     }
 
+    /// Does the same below an alternate.
+    #[inline(never)]
+    fn learn_alternate(&mut self, start: u32, x: &[f64], row: Row<'_, V>, label: i32, weight: f64) {
+        dispatch::run(
+            #[inline(always)]
+            || self.learn_below(start, &mut vec![], x, row, label, weight),
+        );
+    }
+
+    /// Starts an alternate tree at a node whose error has risen, or compares it with the one it has, which learns the
+    /// row; returns whether the node was replaced.
+    #[cold]
+    #[inline(never)]
+    fn update_alternate(
+        &mut self,
+        node: u32,
+        has_risen: bool,
+        x: &[f64],
+        row: Row<'_, V>,
+        label: i32,
+        weight: f64,
+    ) -> bool {
+        if has_risen {
+            self.start_alternate(node);
+        } else if self.compare_with_alternate(node) {
+            self.learn_alternate(node, x, row, label, weight);
+            return true;
+        }
+        let alternate = self.alternates[node as usize];
+        if alternate == NO_NODE {
+            return false;
+        }
+        let was_leaf = self.tree.nodes.leaf(alternate).is_some();
+        self.learn_alternate(alternate, x, row, label, weight);
+        let has_split = was_leaf && self.tree.nodes.leaf(alternate).is_none();
+        if has_split {
+            self.switch(node, alternate);
+        }
+        has_split
+    }
+
     /// Learns a row at a leaf; returns its prediction before learning.
-    fn learn_at_leaf(&mut self, node: u32, row: Row<'_, V>, label: i32, weight: f64) -> i32 {
-        let leaf = self.tree.nodes.leaf(node).unwrap_or(0);
+    #[inline(always)]
+    fn learn_at_leaf(&mut self, node: u32, leaf: usize, row: Row<'_, V>, label: i32, weight: f64) -> i32 {
         let draw = self.draws.within(self.n_learnt).at(self.n_leaves);
         self.n_leaves += 1;
         let times = if self.options.bootstrap { self.poisson.quantile(draw).max(1) } else { 1 };
-        let predicted = self.tree.step_at_leaf(node, leaf, row, label, weight * f64::from(times));
-        self.update_error(node, f64::from(u8::from(predicted != label)));
-        if self.tree.nodes.len() > self.windows.len() {
+        let predicted = self.tree.predict_and_learn(node, leaf, row, label, weight * f64::from(times));
+        self.add_error(node, predicted != label);
+        if self.tree.nodes.len() > self.monitors.len() {
             // A node that has split monitors the error of its branches, not of the leaf it was.
-            self.windows[node as usize] = None;
+            self.monitors[node as usize] = ErrorMonitor::default();
             self.resize_to_nodes();
         }
         predicted
     }
 
-    /// Adds an error to the window of a node; returns whether its error has risen.
-    fn update_error(&mut self, node: u32, error: f64) -> bool {
-        let window = &mut self.windows[node as usize];
-        if window.is_none() {
-            *window = AdaptiveWindow::new(self.options.window()).ok();
-        }
-        let Some(window) = window else { return false };
-        let before = window.mean();
-        window.extend([error].into_iter(), &mut ()) > 0 && window.mean() >= before
+    /// Counts whether a node has erred; returns whether its error has risen.
+    #[inline(always)]
+    fn add_error(&mut self, node: u32, is_error: bool) -> bool {
+        let monitor = &mut self.monitors[node as usize];
+        monitor.add(is_error) && monitor.check(self.options.window())
     }
 
     /// Starts an alternate tree at a node, replacing any other.
@@ -191,15 +232,13 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
     /// alternate.
     fn compare_with_alternate(&mut self, node: u32) -> bool {
         let alternate = self.alternates[node as usize];
-        let [Some(old), Some(new)] = [node, alternate].map(|node| self.windows[node as usize].as_ref()) else {
-            return false;
-        };
-        if old.width() <= MIN_WIDTH || new.width() <= MIN_WIDTH {
+        let [old, new] = [node, alternate].map(|node| self.monitors[node as usize].count());
+        if old.n_rows <= MIN_WIDTH || new.n_rows <= MIN_WIDTH {
             return false;
         }
-        let (error, n) = (old.mean(), 1.0 / old.width() as f64 + 1.0 / new.width() as f64);
+        let (error, n) = (old.rate(), 1.0 / old.n_rows + 1.0 / new.n_rows);
         let bound = (2.0 * error * (1.0 - error) * (2.0 / SWITCH_CONFIDENCE).ln() * n).sqrt();
-        let gain = error - new.mean();
+        let gain = error - new.rate();
         if gain.abs() <= bound {
             return false;
         }
@@ -216,7 +255,7 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
     fn switch(&mut self, node: u32, alternate: u32) {
         self.has_orphans = true;
         self.tree.nodes.replace_subtree(node, alternate);
-        self.windows[node as usize] = self.windows[alternate as usize].take();
+        self.monitors[node as usize] = std::mem::take(&mut self.monitors[alternate as usize]);
         self.alternates[node as usize] = self.alternates[alternate as usize];
         self.n_switched += 1;
     }
@@ -224,7 +263,7 @@ impl<const V: usize> HoeffdingAdaptiveTree<V> {
     /// Drops nodes that no root reaches.
     fn drop_orphans(&mut self) {
         let (order, alternates) = self.tree.nodes.compact(&self.alternates);
-        self.windows = order.iter().map(|&old| self.windows[old as usize].take()).collect();
+        self.monitors = order.iter().map(|&old| std::mem::take(&mut self.monitors[old as usize])).collect();
         self.alternates = alternates;
         self.tree.drop_unused_models();
         self.has_orphans = false;
@@ -236,13 +275,14 @@ impl<const V: usize> RowByRow<V> for HoeffdingAdaptiveTree<V> {
         &mut self.tree
     }
 
-    fn step(&mut self, x: &[f64], row: Row<'_, V>, label: i32, weight: f64) -> i32 {
+    #[inline(always)]
+    fn step(&mut self, path: &mut Vec<u32>, x: &[f64], row: Row<'_, V>, label: i32, weight: f64) -> i32 {
         if weight <= 0.0 {
             let (node, leaf) = self.tree.find_leaf(0, x);
             return self.tree.step_at_leaf(node, leaf, row, label, 0.0);
         }
         self.n_leaves = 0;
-        let predicted = self.learn_below(0, x, row, label, weight);
+        let predicted = self.learn_below(0, path, x, row, label, weight);
         self.n_learnt += 1;
         if self.has_orphans {
             self.drop_orphans();
@@ -285,12 +325,11 @@ impl<const V: usize> Learner for HoeffdingAdaptiveTree<V> {
     }
 
     fn n_bytes(&self) -> usize {
-        let on_heap = |window: &AdaptiveWindow| window.n_bytes() - size_of::<AdaptiveWindow>();
         size_of::<Self>() - size_of::<HoeffdingTree<V>>()
             + self.tree.n_bytes()
-            + self.windows.capacity() * size_of::<Option<AdaptiveWindow>>()
+            + self.monitors.capacity() * size_of::<ErrorMonitor>()
             + self.alternates.capacity() * size_of::<u32>()
-            + self.windows.iter().flatten().map(on_heap).sum::<usize>()
+            + self.monitors.iter().map(ErrorMonitor::n_bytes).sum::<usize>()
     }
 
     fn save(&self) -> Vec<u8> {
@@ -298,7 +337,8 @@ impl<const V: usize> Learner for HoeffdingAdaptiveTree<V> {
         writer.u64(self.n_learnt);
         writer.u64(self.n_switched);
         writer.u64s(self.alternates.iter().map(|&root| u64::from(root)));
-        for window in &self.windows {
+        for monitor in &self.monitors {
+            let window = monitor.to_window(self.options.window());
             writer.u64(u64::from(window.is_some()));
             if let Some(window) = window {
                 window.write(&mut writer);
@@ -318,16 +358,19 @@ impl<const V: usize> Learner for HoeffdingAdaptiveTree<V> {
         if (0..).zip(&loaded.alternates).any(|(node, &root)| root <= node) {
             return Err(reader.error("an alternate tree has an invalid root"));
         }
-        let fresh = AdaptiveWindow::new(self.options.window())?;
-        loaded.windows = (0..loaded.alternates.len())
-            .map(|_| if reader.u64()? == 0 { Ok(None) } else { fresh.read(&mut reader).map(Some) })
+        let fresh = AdaptiveWindow::binary(self.options.window())?;
+        loaded.monitors = (0..loaded.alternates.len())
+            .map(|_| match reader.u64()? {
+                0 => Ok(ErrorMonitor::default()),
+                _ => fresh.read(&mut reader).map(ErrorMonitor::resume),
+            })
             .collect::<Result<_, _>>()?;
         let roots = loaded.alternates.iter().filter(|&&root| root != NO_NODE).map(|&root| root as usize);
         let roots: Vec<usize> = roots.collect();
         let mut leaves = loaded.tree.load_leaves(&mut reader)?;
         loaded.tree.load_nodes(&mut reader, &roots, &mut leaves)?;
         leaves.check(&reader)?;
-        if loaded.tree.nodes.len() != loaded.windows.len() || loaded.tree.frozen.len() > 0 {
+        if loaded.tree.nodes.len() != loaded.monitors.len() || loaded.tree.frozen.len() > 0 {
             return Err(reader.error("the numbers of nodes differ"));
         }
         loaded.resize_to_nodes();

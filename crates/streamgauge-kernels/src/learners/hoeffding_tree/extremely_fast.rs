@@ -12,7 +12,7 @@ use crate::codec::{Reader, Writer};
 use crate::dispatch;
 use crate::learners::bayes::set_capacity;
 use crate::learners::rows::{Layout, Row};
-use crate::learners::{ABSTAINED, Learner, Schema, Step, learn_by_interleaving};
+use crate::learners::{Learner, Schema, Step, learn_by_interleaving};
 
 const NAME: &str = "ExtremelyFastDecisionTree";
 const VERSION: u32 = 1;
@@ -190,14 +190,34 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
         self.resize_to_nodes();
     }
 
-    /// Learns a row at a split node.
+    /// Predicts a row, then learns it if its weight is above 0, re-evaluating the splits on its path.
+    #[cold]
     #[inline(never)]
-    fn observe(&mut self, node: u32, row: Row<'_, V>, label: i32, weight: f64) {
-        let model = self.node_models[node as usize] as usize;
-        dispatch::run(
-            #[inline(always)]
-            || self.tree.models.observe(model, row, label as usize, weight),
-        );
+    fn step_and_reevaluate(&mut self, x: &[f64], row: Row<'_, V>, label: i32, weight: f64) -> i32 {
+        let (end, leaf) = self.tree.find_leaf(0, x);
+        // Predict before the leaf may be dropped.
+        let predicted = self.tree.step_at_leaf(end, leaf, row, label, 0.0);
+        if weight <= 0.0 {
+            return predicted;
+        }
+        self.n_learnt += 1;
+        let mut node = 0;
+        while self.tree.nodes.leaf(node).is_none() {
+            let model = self.node_models[node as usize] as usize;
+            dispatch::run(
+                #[inline(always)]
+                || self.tree.models.observe::<false>(model, row, label as usize, weight),
+            );
+            if self.reevaluate_split(node) {
+                return predicted;
+            }
+            node = self.tree.nodes.child(node, x);
+        }
+        let predicted = self.tree.step_at_leaf(node, leaf, row, label, weight);
+        if self.tree.models.summary(leaf).since >= self.options.tree.grace_period {
+            self.attempt_to_split(node, leaf);
+        }
+        predicted
     }
 }
 
@@ -206,24 +226,23 @@ impl<const V: usize> RowByRow<V> for ExtremelyFastDecisionTree<V> {
         &mut self.tree
     }
 
-    fn step(&mut self, x: &[f64], row: Row<'_, V>, label: i32, weight: f64) -> i32 {
-        let reevaluates = weight > 0.0 && self.n_learnt.is_multiple_of(self.options.revision_period);
-        let (end, leaf) = self.tree.find_leaf(0, x);
-        if weight <= 0.0 {
-            return self.tree.step_at_leaf(end, leaf, row, label, 0.0);
+    #[inline(always)]
+    fn step(&mut self, _: &mut Vec<u32>, x: &[f64], row: Row<'_, V>, label: i32, weight: f64) -> i32 {
+        if weight <= 0.0 || self.n_learnt.is_multiple_of(self.options.revision_period) {
+            return self.step_and_reevaluate(x, row, label, weight);
         }
-        // Predict before the leaf may be dropped.
-        let predicted = if reevaluates { self.tree.step_at_leaf(end, leaf, row, label, 0.0) } else { ABSTAINED };
         self.n_learnt += 1;
         let mut node = 0;
-        while self.tree.nodes.leaf(node).is_none() {
-            self.observe(node, row, label, weight);
-            if reevaluates && self.reevaluate_split(node) {
-                return predicted;
+        let leaf = loop {
+            if let Some(leaf) = self.tree.nodes.leaf(node) {
+                break leaf;
             }
+            // A split node never votes again.
+            let model = self.node_models[node as usize] as usize;
+            self.tree.models.observe::<false>(model, row, label as usize, weight);
             node = self.tree.nodes.child(node, x);
-        }
-        let predicted = self.tree.step_at_leaf(node, leaf, row, label, weight);
+        };
+        let predicted = self.tree.predict_and_learn(node, leaf, row, label, weight);
         if self.tree.models.summary(leaf).since >= self.options.tree.grace_period {
             self.attempt_to_split(node, leaf);
         }

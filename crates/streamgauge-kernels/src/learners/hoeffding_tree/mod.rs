@@ -14,6 +14,7 @@ use crate::dispatch;
 mod adaptive;
 mod budget;
 mod criterion;
+mod error_monitor;
 mod extremely_fast;
 mod frozen_leaves;
 mod grow;
@@ -279,7 +280,7 @@ impl<const V: usize> HoeffdingTree<V> {
     #[inline(always)]
     fn learn_at(&mut self, node: u32, leaf: usize, row: Row<'_, V>, label: i32, weight: f64, likeliest: i32) {
         let majority = self.models.summary(leaf).majority;
-        self.models.observe(leaf, row, label as usize, weight);
+        self.models.observe::<true>(leaf, row, label as usize, weight);
         let summary = self.models.summary_mut(leaf);
         summary.since += weight;
         summary.majority_hits += if majority == label { weight } else { 0.0 };

@@ -173,7 +173,7 @@ impl Nodes {
 
     fn push_leaf(&mut self, leaf: usize, depth: u32) {
         let (node, n) = (self.entries.len() as u32, self.entries.len() + 1);
-        let (leaf, test) = (leaf as u32, Test::Which(1));
+        let (leaf, test) = (leaf as u32, Test::AtMost(f64::INFINITY));
         let leaf_node = Node { leaf, depth, attribute: 0, first_child: node, heaviest_child: node, test };
         grow_column(&mut self.entries, n, leaf_node);
         self.update_step(node as usize);
@@ -295,14 +295,40 @@ impl Nodes {
             // rows.
             self.sixteenth_steps = (self.sixteenth_steps + 2 * n_unfinished).saturating_sub(1);
         }
-        if missing.is_some() || !descended {
+        if !descended {
+            let n_unfinished = self.descend_any_block(x, d, end_nodes, leaves);
+            self.sixteenth_steps = (self.sixteenth_steps + 2 * n_unfinished).saturating_sub(1);
+        } else if let Some(missing) = missing {
             // Missing values are not handled by step tables: such rows start again from the root.
-            let missing = if descended { missing } else { None }.unwrap_or(&[true; BLOCK]);
             for (i, (end, _)) in end_nodes.iter_mut().zip(missing).enumerate().filter(|(_, (_, missing))| **missing) {
                 *end = self.route(0, &x[i * d..(i + 1) * d]);
                 leaves[i % BLOCK] = self.entries[*end as usize].leaf;
             }
         }
+    }
+
+    /// Descends a block of rows to their leaves by any tests, missing values included; returns how many rows had not
+    /// reached them in the usual number of steps.
+    #[inline(never)]
+    fn descend_any_block(&self, x: &[f64], d: usize, end_nodes: &mut [u32], leaves: &mut [u32; BLOCK]) -> usize {
+        end_nodes.fill(0);
+        // Several rows step by step, so that their cache misses overlap; a leaf is its own child.
+        for (ends, x) in end_nodes.chunks_mut(GROUP).zip(x.chunks(GROUP * d)) {
+            for _ in 0..self.sixteenth_steps / 16 {
+                for (end, x) in ends.iter_mut().zip(x.chunks_exact(d)) {
+                    *end = self.child(*end, x);
+                }
+            }
+        }
+        let mut n_unfinished = 0;
+        for ((end, leaf), x) in end_nodes.iter_mut().zip(leaves).zip(x.chunks_exact(d)) {
+            if self.entries[*end as usize].leaf == SPLIT {
+                *end = self.route(*end, x);
+                n_unfinished += 1;
+            }
+            *leaf = self.entries[*end as usize].leaf;
+        }
+        n_unfinished
     }
 
     /// Descends the rows that have not reached a leaf; returns how many there were.

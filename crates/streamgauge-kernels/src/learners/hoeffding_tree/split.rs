@@ -367,7 +367,7 @@ mod tests {
         let learnt: Vec<_> = (0..200).map(row).collect();
         for (x, class, weight) in &learnt {
             rows.fill(&layout, x, 1);
-            models.observe(0, rows.row(0), *class, *weight);
+            models.observe::<true>(0, rows.row(0), *class, *weight);
         }
         (models, learnt)
     }

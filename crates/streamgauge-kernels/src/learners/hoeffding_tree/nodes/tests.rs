@@ -46,6 +46,29 @@ fn a_block_of_rows_reaches_the_same_leaves_as_each_row_alone() {
 }
 
 #[test]
+fn a_block_of_nominal_and_missing_values_reaches_the_same_leaves_as_each_row_alone() {
+    let (mut nodes, draws) = (tree(), Draws::new(4, Purpose::named("nodes"), 0));
+    nodes.split(7, 0, Test::AtMost(0.75), &[4, 5], 1);
+    let x: Vec<f64> = (0..21)
+        .flat_map(|row| {
+            let row_draws = draws.within(row);
+            [row_draws.uniform(0), [f64::NAN, 0.0, 1.0, 2.0][row_draws.below(1, 4) as usize]]
+        })
+        .collect();
+    let (mut end_nodes, mut leaves) = ([0; 21], [0; BLOCK]);
+    for n_steps in 0..5 {
+        nodes.sixteenth_steps = 16 * n_steps;
+        let mut rows = Rows::<1>::new(&Layout::new(&schema()), 32);
+        rows.fill(&Layout::new(&schema()), &x, 21);
+        nodes.route_block(&x, 2, rows.panels(), rows.missing_rows(), (&mut end_nodes, &mut leaves));
+        for (i, (&end, &leaf)) in end_nodes.iter().zip(&leaves).enumerate() {
+            assert_eq!(end, nodes.route(0, &x[2 * i..2 * i + 2]));
+            assert_eq!(Some(leaf as usize), nodes.leaf(end));
+        }
+    }
+}
+
+#[test]
 fn a_row_with_missing_values_arrives_although_it_runs_past_the_last_node() {
     let schema = Schema { n_values: vec![0], n_classes: 2 };
     let mut nodes = Nodes::new(&schema, 1 << 25);
