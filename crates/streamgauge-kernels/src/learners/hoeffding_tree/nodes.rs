@@ -313,17 +313,18 @@ impl Nodes {
     fn descend_any_block(&self, x: &[f64], d: usize, end_nodes: &mut [u32], leaves: &mut [u32; BLOCK]) -> usize {
         end_nodes.fill(0);
         // Several rows step by step, so that their cache misses overlap; a leaf is its own child.
-        for (ends, x) in end_nodes.chunks_mut(GROUP).zip(x.chunks(GROUP * d)) {
+        for (i, ends) in end_nodes.chunks_mut(GROUP).enumerate() {
+            let x = &x[i * GROUP * d..];
             for _ in 0..self.sixteenth_steps / 16 {
-                for (end, x) in ends.iter_mut().zip(x.chunks_exact(d)) {
-                    *end = self.child(*end, x);
+                for (i, end) in ends.iter_mut().enumerate() {
+                    *end = self.child(*end, &x[i * d..(i + 1) * d]);
                 }
             }
         }
         let mut n_unfinished = 0;
-        for ((end, leaf), x) in end_nodes.iter_mut().zip(leaves).zip(x.chunks_exact(d)) {
+        for (i, (end, leaf)) in end_nodes.iter_mut().zip(leaves).enumerate() {
             if self.entries[*end as usize].leaf == SPLIT {
-                *end = self.route(*end, x);
+                *end = self.route(*end, &x[i * d..(i + 1) * d]);
                 n_unfinished += 1;
             }
             *leaf = self.entries[*end as usize].leaf;
