@@ -32,7 +32,7 @@ N_RUNS = 20
 N_ROWS = 10_000
 CAPABILITIES = 0x20080522
 """Version argument of `capset`, which drops the capabilities of root."""
-SIZES = range(100_000, 240_000)
+SIZES = range(140_000, 240_000)
 """Sizes of a small disk in bytes, all too small for a whole run."""
 
 
@@ -69,6 +69,8 @@ def start_run(number: int, folder: Path | None, output: Path, prepare: Callable[
             status = 0
         except sg.StreamgaugeError as error:
             output.with_suffix(".error").write_text(str(error), encoding="utf-8")
+        except Exception as error:
+            output.with_suffix(".error").write_text(f"raw {type(error).__name__}: {error}", encoding="utf-8")
         finally:
             os._exit(status)
     return process

@@ -69,8 +69,8 @@ def replace_atomically(path: Path) -> Iterator[Path]:
         msg = f"cannot write {path}: {error.strerror or error}"
         raise StreamgaugeError(msg) from None
     finally:
-        with suppress(OSError):  # its folder may be a file
-            temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # it is missing, or its folder has become read-only or a file
+            temporary.unlink()
 
 
 @contextmanager

@@ -30,6 +30,7 @@ from streamgauge.records import Batch
 from streamgauge.results import ConfusionMatrices, Misclassified, Predictions, Results
 from streamgauge.schemes import Bootstrap, Chunks, CrossValidation, Holdout, Prequential
 from streamgauge.streams import SEA, ArrayStream, File, write
+from streamgauge.streams.output_files import replace_atomically
 
 N = 1200
 
@@ -521,3 +522,22 @@ def test_differences_without_a_value_have_the_same_bytes_after_a_resume(tmp_path
     assert resumed.differences is not None
     assert np.isnan(whole.differences.values).any()
     assert resumed.differences.values.tobytes() == whole.differences.values.tobytes()
+
+
+def test_a_folder_that_becomes_read_only_within_a_checkpoint_is_reported_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, *_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    folder = Folder(tmp_path)
+    folder.write(Checkpoint(100, {"stream": "SEA()"}, {}, {}))
+    monkeypatch.setattr(Path, "replace", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(StreamgaugeError, match=r"cannot write a checkpoint into .*: Permission denied; the last good"):
+        folder.write(Checkpoint(200, {"stream": "SEA()"}, {}, {}))
+    with (
+        pytest.raises(StreamgaugeError, match=r"cannot write .*rows\.csv: Permission denied"),
+        replace_atomically(tmp_path / "rows.csv") as temporary,
+    ):
+        temporary.write_text("1,2")

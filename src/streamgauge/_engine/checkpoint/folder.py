@@ -3,7 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -102,10 +102,12 @@ class Folder:
             temporary.replace(path)
             _sync_folder(self.path)
         except OSError as error:
-            temporary.unlink(missing_ok=True)
+            with suppress(OSError):  # of a folder that has become read-only
+                temporary.unlink()
             raise self.make_error(error) from None
         for old in self.list_newest_first()[MAX_CHECKPOINTS:]:
-            old.unlink(missing_ok=True)
+            with suppress(OSError):
+                old.unlink()
 
     def make_error(self, error: OSError) -> StreamgaugeError:
         """Return the error for a checkpoint that could not be written."""
