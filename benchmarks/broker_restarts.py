@@ -134,7 +134,6 @@ def evaluate(broker: Broker, folder: Path, group: str) -> bytes:
     # The lag varies, and the name of the stream contains the consumer group, which differs between runs.
     results.description["live"].pop("lag")  # type: ignore[attr-defined]
     results.description.pop("stream")
-    results.description.pop("call")
     return serialise(results) + repr(read_dead_letters(folder / "dead.jsonl")).encode()
 
 

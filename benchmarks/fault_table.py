@@ -125,7 +125,8 @@ def count_saved_rows(folder: Path) -> int:
 
 def serialise(results: Results) -> bytes:
     """Return everything that must be identical, as bytes."""
-    description = {name: fact for name, fact in results.description.items() if name != "seconds"}
+    # The call says whether the run was resumed.
+    description = {name: fact for name, fact in results.description.items() if name not in ("seconds", "call")}
     parts = (results.rows.tobytes(), results.values.tobytes(), results.alarms, results.failures, description)
     pairs = [[np.asarray(value).tolist() for value in vars(pair).values()] for pair in results.pairs]
     return repr((parts, pairs, results.n_rows, results.complete)).encode()
