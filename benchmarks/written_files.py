@@ -81,7 +81,7 @@ def _read_catalogue(path: Path) -> bytes:
 
 
 def _read_journal(path: Path) -> bytes:
-    """Return the readings of a journal."""
+    """Return the readings of a journal, and the last differences: which others it holds depends on the batches."""
     journal = JournalReader(path.parent.parent)
     _, records = journal.records()
     layout = journal.layout
@@ -90,7 +90,7 @@ def _read_journal(path: Path) -> bytes:
         for measure in layout.measures
         for forgetting in layout.forgettings
     ]
-    pairs = [layout.pair(records, *pair).tolist() for pair in layout.pairs]
+    pairs = [layout.pair(records[-1:], *pair).tolist() for pair in layout.pairs]
     return repr((layout.rows(records).tolist(), curves, pairs)).encode()
 
 
