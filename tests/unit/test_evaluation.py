@@ -4,6 +4,7 @@ import inspect
 import os
 import signal
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -206,14 +207,16 @@ def test_of_very_many_learners_the_pairs_of_the_first_are_compared_and_a_note_sa
 def test_batches_of_many_classes_are_short_and_change_no_bit(monkeypatch):
     rng = np.random.default_rng(3)
     rows = rng.random((600, 3)), np.array([f"c{i}" for i in rng.integers(0, 40, 600)])
-    options = {"every": 10, "forgetting": [sg.Landmark(), sg.Window(50)], "measures": ["accuracy", "f1_macro"]}
+    options: dict[str, Any] = {"every": 10, "forgetting": [sg.Landmark(), sg.Window(50)]}
     whole = sg.evaluate(rows, [sg.NaiveBayes(), sg.MajorityClass()], **options)
     monkeypatch.setattr(loop, "TALLY_BYTES", 200_000)
-    sizes = []
-    plan = Planner.plan
-    monkeypatch.setattr(
-        Planner, "plan", lambda self, batch, *rest: sizes.append(len(batch)) or plan(self, batch, *rest)
-    )
+    sizes, plan = [], Planner.plan
+
+    def note_size(self, batch, arrivals):
+        sizes.append(len(batch))
+        return plan(self, batch, arrivals)
+
+    monkeypatch.setattr(Planner, "plan", note_size)
     short = sg.evaluate(rows, [sg.NaiveBayes(), sg.MajorityClass()], **options)
     assert max(sizes) == 30
     assert short.values.tobytes() == whole.values.tobytes()

@@ -129,3 +129,15 @@ def test_damaged_results_and_predictions_are_refused(tmp_path: Path) -> None:
             read(tmp_path)
         path.write_bytes(data)
         read(tmp_path)
+
+
+def test_an_error_of_arrow_with_several_lines_is_reported_in_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"a": [1.0, 2.0], "class": ["x", "y"]}), path)
+    data = bytearray(path.read_bytes())
+    footer = int.from_bytes(data[-8:-4], "little")
+    data[-8 - footer] = 0xFF  # the first field of the metadata
+    path.write_bytes(data)
+    with pytest.raises(StreamgaugeError, match="is damaged or cut off") as refusal:
+        _ = File(path).schema
+    assert len(str(refusal.value).splitlines()) == 1

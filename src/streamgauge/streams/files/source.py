@@ -123,7 +123,8 @@ class Source:
             raise
         except Exception as error:  # decompressors, NumPy and Arrow raise nearly any on damaged bytes
             damaged = f"its {self.compression} compression" if self.compression else "it"
-            msg = f"{self.name} cannot be read: {damaged} is damaged or cut off ({str(error) or type(error).__name__})"
+            reason = " ".join(str(error).split()) or type(error).__name__  # those of Arrow may have several lines
+            msg = f"{self.name} cannot be read: {damaged} is damaged or cut off ({reason})"
             raise StreamgaugeError(msg) from None
 
     @contextmanager
