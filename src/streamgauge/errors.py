@@ -16,6 +16,7 @@ __all__ = [
     "StreamWarning",
     "StreamgaugeError",
     "is_possible_path",
+    "make_printable",
     "nearest",
     "require_at_least",
     "require_between",
@@ -144,6 +145,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> StreamgaugeError
     """
     names = sorted(known)
     near = nearest(name[:200], names)
+    names, near = list(map(make_printable, names)), None if near is None else make_printable(near)
     hint = f"there are {', '.join(names)}" if near is None else f"did you mean {near}?"
     return StreamgaugeError(f"there is no {kind} {shorten(repr(name))}; {hint}")
 
@@ -246,6 +248,17 @@ def is_possible_path(path: object) -> bool:
     except (OSError, ValueError):
         return False
     return True
+
+
+def make_printable(text: str) -> str:
+    r"""Return a text with line ends and control characters, as a file may hold in a name, escaped.
+
+    Examples
+    --------
+    >>> print(make_printable("a\nb\x1b[31m é"))
+    a\nb\x1b[31m é
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def shorten(text: str, n: int = 200) -> str:

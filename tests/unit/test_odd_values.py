@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import streamgauge as sg
@@ -99,3 +101,12 @@ def test_an_odd_argument_is_refused_in_one_line(arguments: tuple[str, ...]) -> N
     with pytest.raises(StreamgaugeError) as refusal:
         invoke("evaluate", *arguments, "--rows", "20", "--learner", "NaiveBayes")
     assert len(str(refusal.value).splitlines()) == 1
+
+
+def test_names_with_line_ends_or_control_characters_are_escaped_in_errors(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"class\n\x1b[31m": ["x", "y"], "b": [1.0, 2.0]}), path)
+    with pytest.raises(StreamgaugeError) as refusal:
+        sg.evaluate(path, sg.NaiveBayes(), target="class")
+    assert r"class\n\x1b[31m" in str(refusal.value)
+    assert str(refusal.value).isprintable()

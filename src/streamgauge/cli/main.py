@@ -8,7 +8,7 @@ from importlib import import_module
 import click
 
 from streamgauge.cli.output import INVALID_ARGUMENTS, RUN_FAILED, STOPPED
-from streamgauge.errors import EndlessStreamError, StreamgaugeError, shorten, unknown_name
+from streamgauge.errors import EndlessStreamError, StreamgaugeError, make_printable, shorten, unknown_name
 
 __all__ = ["main"]
 
@@ -100,5 +100,5 @@ def _fail_unexpectedly(error: Exception) -> None:
 
 
 def _fail(message: str, status: int) -> None:
-    click.echo(f"Error: {shorten(message, MAX_ERROR)}", err=True)
+    click.echo(f"Error: {shorten(make_printable(message), MAX_ERROR)}", err=True)
     sys.exit(status)
