@@ -244,9 +244,10 @@ def test_a_latex_table_tells_apart_what_differs_and_escapes_names():
 def test_no_flipped_bit_of_the_catalogue_changes_anything_in_silence(filled):
     path = filled.folder / CATALOGUE
     whole, lists = path.read_bytes(), (filled.runs(), filled.finals())
-    flips = np.random.default_rng().integers(0, 8 * len(whole), 150).tolist()
+    draw = np.random.default_rng(3)
+    flips = draw.integers(0, 8 * len(whole), 150).tolist()
     used = [bit for bit in range(8 * len(whole)) if whole[bit // 8]]
-    flips += np.random.default_rng().choice(used, 150).tolist()
+    flips += draw.choice(used, 150).tolist()
     for bit in flips:
         damaged = bytearray(whole)
         damaged[bit // 8] ^= 1 << bit % 8
@@ -256,10 +257,9 @@ def test_no_flipped_bit_of_the_catalogue_changes_anything_in_silence(filled):
             try:
                 found = (filled.runs(), filled.finals())
             except StreamgaugeError as error:
-                found = str(error)
-        if isinstance(found, str):
-            assert CATALOGUE in found, bit
-        elif found != lists:
+                assert CATALOGUE in str(error), bit
+                continue
+        if found != lists:
             assert any(issubclass(each.category, DamageWarning) for each in caught), bit
             assert all(row in lists[1] for row in found[1]), bit
     path.write_bytes(whole)
