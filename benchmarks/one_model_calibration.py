@@ -2,7 +2,7 @@
 
 Each case simulates the predictions of a model whose measure is exactly at its limit, or was better and comes to its
 limit, so that any claim that it breaks the requirement is false (and, exactly at the limit, also that it keeps it). The
-looks are at geometric rows. With late labels a row counts when its label arrives, 500 rows later; in the case "in runs"
+looks are at geometric rows. With late labels a row counts when its label arrives, 500 rows later; in the cases "in runs"
 errors come in runs of 500 rows, so that the rows whose labels are still missing depend on each other. The cases with a
 learner run an evaluation on labels that are coins: every learner errs on half of the rows.
 
@@ -37,7 +37,6 @@ from streamgauge.significance.single_model import ModelWatch
 from streamgauge.streams import ArrayStream
 
 REPETITIONS = 1000
-REPETITIONS_LATE = 200
 REPETITIONS_WITH_LEARNER = 200
 REPETITIONS_OF_CHANGES = 50
 AT_ONCE = 50
@@ -90,10 +89,21 @@ def draw_baseline(rng: np.random.Generator, n: int) -> Rows:
     return positive, positive ^ own, ~np.where(same, own, shared)
 
 
-def draw_runs(rng: np.random.Generator, n: int) -> Rows:
-    """Draw errors in runs: in each run of 500 rows the model errs on none, or on one row in ten."""
-    rates = np.repeat(0.1 * (rng.random(-(-n // DELAY)) < 0.5), DELAY)[:n]
-    return draw_errors(rng, rates, n)
+def repeat_in_runs(rng: np.random.Generator, rates: tuple[float, float], n: int) -> NDArray[np.float64]:
+    """Return a rate for each row: in each run of 500 rows one of two, by chance."""
+    return np.repeat(rng.choice(rates, -(-n // DELAY)), DELAY)[:n]
+
+
+def draw_kappa_in_runs(rng: np.random.Generator, n: int) -> Rows:
+    """Draw a kappa of 0.6: in each run of 500 rows the model errs on one row in ten, or on three."""
+    return draw_errors(rng, repeat_in_runs(rng, (0.1, 0.3), n), n)
+
+
+def draw_baseline_in_runs(rng: np.random.Generator, n: int) -> Rows:
+    """Draw a model and a majority class that are equally good on every row: in each run both err rarely, or often."""
+    rates = repeat_in_runs(rng, (0.05, 0.4), n)
+    positive, own = rng.random(n) < 0.3, rng.random(n) < rates
+    return positive, positive ^ own, rng.random(n) >= rates
 
 
 def draw_coins(rng: np.random.Generator, n: int) -> Rows:
@@ -115,9 +125,7 @@ class Case:
     @property
     def repetitions(self) -> int:
         """The number of repetitions."""
-        if self.draw is draw_coins:
-            return REPETITIONS_WITH_LEARNER
-        return REPETITIONS_LATE if self.late and self.draw is not draw_runs else REPETITIONS
+        return REPETITIONS_WITH_LEARNER if self.draw is draw_coins else REPETITIONS
 
     @property
     def looks(self) -> list[int]:
@@ -158,17 +166,17 @@ CASES = {
     "error<0.5, naive Bayes on coins": Case("error<0.5", draw_coins, 5_000),
     "error<reference(1000)+0, naive Bayes on coins": Case("error<reference(1000)+0", draw_coins, 5_000),
     "beats majority, naive Bayes on coins": Case("beats majority", draw_coins, 5_000),
-    "error<0.5, naive Bayes on coins, late": Case("error<0.5", draw_coins, 70_000, late=True),
-    "beats majority, naive Bayes on coins, late": Case("beats majority", draw_coins, 70_000, late=True),
-    "error<0.05, at the limit, late": Case("error<0.05", draw_at_limit, LATER, late=True),
-    "error<0.05, rising to the limit, late": Case("error<0.05", draw_drift, LATER, late=True, claims=("broken",)),
-    "error<0.05, in runs, late": Case("error<0.05", draw_runs, LATER, late=True),
-    "recall[1]>0.5, 2 % positives, late": Case("recall[1]>0.5", draw_rare, LATER, late=True),
-    "f1[1]>0.6, late": Case("f1[1]>0.6", draw_f1, LATER, late=True),
+    "error<0.5, naive Bayes on coins, late": Case("error<0.5", draw_coins, 10_000, late=True),
+    "beats majority, naive Bayes on coins, late": Case("beats majority", draw_coins, 10_000, late=True),
+    "error<0.05, at the limit, late": Case("error<0.05", draw_at_limit, NOW, late=True),
+    "error<0.05, rising to the limit, late": Case("error<0.05", draw_drift, NOW, late=True, claims=("broken",)),
+    "recall[1]>0.5, 2 % positives, late": Case("recall[1]>0.5", draw_rare, NOW, late=True),
+    "f1[1]>0.6, late": Case("f1[1]>0.6", draw_f1, NOW, late=True),
+    "error<reference(5000)+0, late": Case("error<reference(5000)+0", draw_at_limit, NOW, late=True),
+    "beats majority, late": Case("beats majority", draw_baseline, NOW, late=True),
+    "beats majority, in runs, late": Case("beats majority", draw_baseline_in_runs, NOW, late=True),
     "kappa>0.6, late": Case("kappa>0.6", draw_kappa, LATER, late=True),
-    "error<reference(100000)+0, late": Case("error<reference(100000)+0", draw_at_limit, LATER, late=True),
-    "error<reference(100000)+0, in runs, late": Case("error<reference(100000)+0", draw_runs, LATER, late=True),
-    "beats majority, late": Case("beats majority", draw_baseline, LATER, late=True),
+    "kappa>0.6, in runs, late": Case("kappa>0.6", draw_kappa_in_runs, LATER, late=True),
 }
 """The cases of which every claim is false."""
 
@@ -218,7 +226,7 @@ def simulate(case: Case, numbers: range, looks: list[int], *, since_start: bool 
     tallies = np.stack([tally(case.draw(np.random.default_rng([seed, n]), case.n_rows), at) for n in numbers])
     names = [str(number) for number in numbers]
     requirement = Requirement.parse(case.requirement).bind(SCHEMA)
-    watch = ModelWatch(names, 1, [requirement], LAYOUT, alpha=ALPHA, shared=False, late=case.late)
+    watch = ModelWatch(names, 1, [requirement], LAYOUT, alpha=ALPHA, shared=False)
     of_blocks, of_looks = tallies[:, : len(ends)], tallies[:, len(ends) :]
     watch.add({index: CellBlocks(tuple(ends), of_blocks[index]) for index in range(len(names))})
     known = Tallied([] if since_start else ends, of_blocks)

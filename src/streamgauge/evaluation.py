@@ -35,7 +35,7 @@ from streamgauge.errors import (
     require_path,
 )
 from streamgauge.forgetting import Landmark, Window
-from streamgauge.labelling import AllLabels, First, Fraction
+from streamgauge.labelling import AllLabels
 from streamgauge.learners.adapters import check_schema, name_learners
 from streamgauge.learners.adapters.hints import (
     LONG_SECONDS,
@@ -407,13 +407,6 @@ the measures, or use two_way_t
         """The measures of the requirements, each once."""
         return tuple({requirement.measure.name: requirement.measure for requirement in self._bound}.values())
 
-    @property
-    def _are_labels_late(self) -> bool | None:
-        """Whether labels may be late; None if a labelling that is not ours does not say so."""
-        if self._source.labels_delayed:
-            return True
-        return False if isinstance(self.labelling, AllLabels | Fraction | First) else None
-
     def _make_model_watch(self) -> ModelWatch | None:
         """Return what judges each learner by the requirements; None if there are none."""
         if not self._bound:
@@ -427,7 +420,6 @@ the measures, or use two_way_t
             run_spec.block_layout,
             alpha=live_test.alpha,
             shared=live_test.shared,
-            late=self._are_labels_late,
             tests_per_row=scheme.repetitions if once else scheme.n_folds,
             note="of the rows whose labels have arrived" if run_spec.labels_wait else "",
             label_design=run_spec.label_design,

@@ -8,8 +8,12 @@ earlier rows, the ends of blocks. They share alpha: half of it is for all rows, 
 that ever become starts, so that all claims "since row s" hold at all looks with probability ``1 - alpha``. A change
 late in a long stream is found soon although the mean over all rows is still fine.
 
-With late labels, or with weighted rows, the sums are compared with their variance between blocks of rows instead, and
-measures that are no such ratio are compared over all rows by leaving blocks out. Both are asymptotic.
+Late labels count in the order in which they arrive. What was known before a label cannot foretell more than its row's
+conditional mean, whether the label came at once or not, so the sequence stays exact; its claims are about the rows
+whose labels have arrived.
+
+With weighted rows the sums are compared with their variance between blocks of rows instead, and measures that are no
+such ratio are compared over all rows by leaving blocks out. Both are asymptotic; late labels make these blocks longer.
 """
 
 import math
@@ -65,7 +69,7 @@ LUCK_OF_VARIANCE = 0.05
 """At which level intervals are wider for a variance that is estimated; it is estimated once for all starts."""
 
 LEAST_UNITS = 2
-"""With late labels, the rows since a start are at least this number of blocks."""
+"""With weighted rows, the rows since a start are at least this number of blocks."""
 
 EXACT, POWERED = "empirical_bernstein", "prediction_powered"
 """The names of the tests, beside `BLOCK_SEQUENCE`."""
@@ -465,8 +469,6 @@ class ModelWatch:
         The probability that any of the verdicts is ever wrong; each claim has an equal part if they are `shared`.
     shared
         Whether all learners and requirements share alpha.
-    late
-        Whether labels may be late, so that exact sequences do not apply; None if that is known only once one is.
     tests_per_row
         In how many folds a row is tested at most; None for all folds.
     note
@@ -493,7 +495,6 @@ class ModelWatch:
         *,
         alpha: float = 0.05,
         shared: bool = True,
-        late: bool | None = False,
         tests_per_row: int | None = None,
         note: str = "",
         label_design: LabelDesign | None = None,
@@ -503,7 +504,7 @@ class ModelWatch:
         self._label_design, self._losses = label_design, tuple(losses)
         self.requirements = tuple(requirements)
         self._forms = [find_form(requirement.measure, layout) for requirement in requirements]
-        self.alpha, self._late, self._note = alpha, late, note
+        self.alpha, self._note = alpha, note
         self.n_claims = max(len(self._names) * len(self.requirements), 1) if shared else 1
         self._tests_per_row = tests_per_row or n_folds
         self._states: dict[Claim, State] = {}
@@ -535,12 +536,11 @@ class ModelWatch:
         mean: Column = folds.sum(axis=1) / self._tests_per_row
         return mean
 
-    def _is_exact(self, numbers: Column, n_rows: Column, longest_delay: int) -> NDArray[np.bool_]:
-        """Return of which learners each row counts 1 and no label is late, so that exact sequences apply."""
-        is_late = longest_delay > 0 if self._late is None else self._late
+    def _is_exact(self, numbers: Column, n_rows: Column) -> NDArray[np.bool_]:
+        """Return of which learners each row counts 1, so that exact sequences apply."""
         weight = self._count(_get_total, numbers[:, -1:])[:, 0, 0]
         exact: NDArray[np.bool_] = np.isclose(weight, n_rows[:, -1], rtol=1e-9, atol=1e-9)
-        return exact & (not is_late)
+        return exact
 
     def add(self, kept: Mapping[int, CellBlocks | None]) -> None:
         """Note the tallies of all cells at the ends of blocks in a batch, for reference periods."""
@@ -612,7 +612,7 @@ class ModelWatch:
         starts = [end for end in boundaries.rows if end <= row and end % length == 0]
         cumulative = np.stack([np.zeros_like(numbers), *map(boundaries.read_numbers, starts), numbers], axis=1)
         n_rows = self._count_rows(cumulative)
-        is_exact = self._is_exact(cumulative, n_rows, longest_delay)
+        is_exact = self._is_exact(cumulative, n_rows)
         ends = np.array([0, *starts], dtype=np.int64)
         self._least_unit = BLOCK_DELAYS * longest_delay
         unit = length * max(math.ceil(self._least_unit / length), 1)
@@ -709,8 +709,7 @@ class ModelWatch:
         chosen = evidence.select((evidence.starts % unit == 0) | (evidence.starts == evidence.starts[0]))
         totals = chosen.counts @ score
         if len(totals) <= MIN_BLOCKS:
-            reason = "rows have weights" if self._late is False else "labels are late"
-            why = f"it needs {MIN_BLOCKS * unit:,} rows since {reason}"
+            why = f"it needs {MIN_BLOCKS * unit:,} rows since rows have weights"
             return case.find_nothing(chosen, BLOCK_SEQUENCE, why)
         squares, weights = chosen.counts @ score**2, chosen.counts @ form.whole
         radii = np.full(len(chosen.starts), np.inf)

@@ -16,8 +16,7 @@ from streamgauge.backends import Threads
 from streamgauge.errors import StreamgaugeError
 from streamgauge.labelling import Delayed, DelayedAtRandom, First, Fraction
 from streamgauge.learners import Precomputed, PythonLearner
-from streamgauge.protocols import LabellingBase
-from streamgauge.records import Arrivals, Batch, ModelVerdict, Verdict
+from streamgauge.records import ModelVerdict, Verdict
 from streamgauge.records.blocks import list_boundaries
 from streamgauge.repetition import rerun
 from streamgauge.results import load, save
@@ -315,21 +314,20 @@ def test_labels_that_have_not_arrived_change_nothing(labelling: Any, score: Any)
     assert before[0].value == pytest.approx(draw(np.full(n, 0.2))[~hidden].mean(), abs=0.02)
 
 
-def test_late_labels_count_when_they_arrive_and_have_no_exact_sequence() -> None:
+def test_late_labels_count_when_they_arrive_and_leave_the_sequence_exact() -> None:
     delay = 100
     wrong = draw(np.repeat([0.02, 0.2], [15_000, 15_000]))
     verdicts: list[Any] = []
-    (verdict,) = judge(
-        make_stream(wrong), "error<0.1", labelling=Delayed(delay), every=100, batch_size=100, on_verdict=verdicts.append
-    )
-    assert verdict.test == "block_sequence"
+    late = {"labelling": Delayed(delay), "every": 100, "batch_size": 100}
+    (verdict,) = judge(make_stream(wrong), "error<0.1", on_verdict=verdicts.append, **late)
+    assert verdict.test == "empirical_bernstein"
     kept, broken = verdicts[0], verdicts[-1]
     assert (kept.outcome, broken.outcome) == ("kept", "broken")
-    assert kept.row >= 10 * 10 * delay
-    assert 15_000 + delay < broken.row < 22_000
-    (early,) = judge(make_stream(wrong[:5000]), "error<0.1", labelling=Delayed(delay))
-    assert early.outcome == "undecided"
-    assert "it needs 10,240 rows since labels are late" in early.note
+    assert 15_000 + delay < broken.row < 17_000
+    (at_once,) = judge(make_stream(wrong[delay + 1 : 5_000 - delay]), "error<0.1")
+    (arrived,) = judge(make_stream(wrong[:5_000]), "error<0.1", **late)
+    assert arrived.value == at_once.value  # of the labels that have arrived, without the unlabelled start
+    assert arrived.interval == pytest.approx(at_once.interval)
 
 
 def test_a_baseline_without_labels_is_not_compared_with() -> None:
@@ -351,13 +349,15 @@ def test_a_verdict_against_a_reference_outlives_the_growth_of_blocks() -> None:
     assert [verdict.outcome for (verdict,) in verdicts] == ["broken", "broken"]
 
 
-def test_labels_that_are_late_without_saying_so_have_no_exact_sequence() -> None:
-    class Late(LabellingBase):
-        def arrivals(self, batch: Batch, seed: int) -> Arrivals:  # noqa: ARG002
-            return Arrivals(batch.rows + 20)
-
-    (verdict,) = judge(make_stream(draw(np.full(8000, 0.1))), "error<0.3", labelling=Late())
+def test_late_labels_of_weighted_rows_have_no_exact_sequence() -> None:
+    wrong = draw(np.full(20_000, 0.1))
+    stream = make_stream(wrong)
+    weighted = ArrayStream(np.asarray(stream.x), stream.y, weight=np.tile([0.5, 1.5], 10_000))
+    (verdict,) = judge(weighted, "error<0.3", labelling=Delayed(20))
     assert (verdict.outcome, verdict.test) == ("kept", "block_sequence")
+    (early,) = judge(weighted, "error<0.3", labelling=Delayed(500))
+    assert early.outcome == "undecided"
+    assert "it needs 51,200 rows since rows have weights" in early.note
 
 
 def test_a_change_is_no_variance() -> None:
