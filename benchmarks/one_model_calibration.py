@@ -2,9 +2,9 @@
 
 Each case simulates the predictions of a model whose measure is exactly at its limit, or was better and comes to its
 limit, so that any claim that it breaks the requirement is false (and, exactly at the limit, also that it keeps it). The
-looks are at geometric rows. With late labels a row counts when its label arrives, 500 rows later; in the cases "in runs"
-errors come in runs of 500 rows, so that the rows whose labels are still missing depend on each other. The cases with a
-learner run an evaluation on labels that are coins: every learner errs on half of the rows.
+looks are at geometric rows. With late labels a row counts when its label arrives, 500 rows later; in the cases "in
+runs" errors come in runs of 500 rows, so that the rows whose labels are still missing depend on each other. The cases
+with a learner run an evaluation on labels that are coins: every learner errs on half of the rows.
 
 The rule: pooled over all cases at most 0.055 of the repetitions may have a false claim at any look, and in no case more
 than 0.064.
