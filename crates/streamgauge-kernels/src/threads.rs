@@ -35,7 +35,8 @@ pub struct ThreadBudget {
 }
 
 impl ThreadBudget {
-    /// Creates a budget that nothing uses; the CPU time of helpers is measured if `timed`.
+    /// Creates a budget that nothing uses; the CPU time of helpers is measured if `timed`. No threads means that none
+    /// may help: the one that has the work does it alone.
     #[must_use]
     pub fn new(n_threads: usize, timed: bool) -> Self {
         Self { n_threads, n_used: AtomicUsize::new(0), timed }
@@ -121,7 +122,7 @@ pub fn process_members<M: Send, R: Default + Send>(
         let pipeline = Pipeline {
             members: members.iter_mut().map(Mutex::new).collect(),
             n_blocks,
-            window: n_members.min(MAX_WAITING * budget.n_threads),
+            window: n_members.min(MAX_WAITING * budget.n_threads.max(1)),
             process,
             combine: Mutex::new(combine),
             queue: Mutex::new(Queue::new(n_members, n_blocks)),
@@ -352,7 +353,7 @@ mod tests {
 
     #[test]
     fn every_member_sees_the_blocks_in_order_and_results_are_combined_in_order() {
-        for n_threads in [1, 2, 3, 8] {
+        for n_threads in [0, 1, 2, 3, 8] {
             let combined = run(&Arc::new(ThreadBudget::new(n_threads, true)), 200, |block, i, _| {
                 // Some items take much longer than others.
                 thread::sleep(Duration::from_micros(if (block + i) % 7 == 0 { 300 } else { 1 }));
