@@ -101,15 +101,6 @@ def assert_same(one: sg.Results, other: sg.Results) -> None:
     ],
     ids=["detectors and votes", "late labels", "scored late", "holdout", "rows", "of other libraries"],
 )
-@pytest.mark.parametrize("n_processes", [1, 2, 3])
-def test_a_native_forest_beside_processes_that_need_all_threads_does_not_wait_for_one(n_processes):
-    learners = {"mine": Mean(), "forest": sg.learners.AdaptiveRandomForest(n_members=10)}
-    options = {"n_rows": 2_000, "scheme": sg.Bootstrap(2), "labelling": Delayed(500), "every": 500}
-    alone = sg.evaluate(sg.SEA(), learners["forest"], backend=Threads(1), **options)
-    beside = sg.evaluate(sg.SEA(), learners, backend=Auto(threads=2, processes=n_processes), **options)
-    assert beside["forest"].values.tobytes() == alone.values.tobytes()
-
-
 def test_processes_change_no_bit(options):
     assert_same(run(Threads(1), **options), run(Processes(2), **options))
 
@@ -135,6 +126,15 @@ def test_a_learner_that_writes_into_rows_changes_no_other_learner(backend):
         both = run(backend, learners={"writer": Writer(), "native": sg.NaiveBayes()})
     np.testing.assert_array_equal(both.curve("native", "accuracy"), alone.curve("native", "accuracy"))
     assert {failure.learner for failure in both.failures} == {"writer"}
+
+
+@pytest.mark.parametrize("n_processes", [1, 2, 3])
+def test_a_native_forest_beside_processes_that_need_all_threads_does_not_wait_for_one(n_processes):
+    stream, scheme, forest = sg.SEA(n_rows=2_000), sg.Bootstrap(2), sg.learners.AdaptiveRandomForest(n_members=10)
+    backend = Auto(threads=2, processes=n_processes)
+    alone = sg.evaluate(stream, {"forest": forest}, scheme=scheme, backend=Threads(1))
+    beside = sg.evaluate(stream, {"mine": Mean(), "forest": forest}, scheme=scheme, backend=backend)
+    assert beside["forest"].values.tobytes() == alone.values.tobytes()
 
 
 def test_native_cells_in_threads_beside_others_in_processes_change_no_bit():
