@@ -133,7 +133,9 @@ def parse_terminal(text: str) -> tuple[Tables, list[str], str]:
         elif lines[index].strip():
             title = lines[index].strip()
         index += 1
-    head = re.split(r"^(?:Ranked by|Rare class|After [\d,]+ rows)", text, maxsplit=1, flags=re.MULTILINE)[0]
+    head = re.split(r"^(?:Live verdicts|Ranked by|Rare class|After [\d,]+ rows)", text, maxsplit=1, flags=re.MULTILINE)[
+        0
+    ]
     return tables, list(parse_list(lines)), " ".join(head.split())
 
 

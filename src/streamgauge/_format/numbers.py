@@ -66,10 +66,13 @@ def format_difference(difference: float | None, unit: str = RATE) -> str:
     --------
     >>> format_difference(0.0123), format_difference(-0.2), format_difference(0.031236, "nats")
     ('+1.23', '-20.00', '+0.03124')
+    >>> format_difference(-0.00001)
+    '0.00'
     """
     if difference is None or not math.isfinite(difference):
         return MISSING
-    return f"{100 * difference:+.2f}" if unit == RATE else f"{difference:+,.4g}"
+    text = f"{100 * difference:+.2f}" if unit == RATE else f"{difference:+,.4g}"
+    return text if text.strip("+-0.") else text[1:]  # nothing has no sign
 
 
 def to_difference_unit(unit: str, *, short: bool = False) -> str:

@@ -234,9 +234,11 @@ def _summarise(score: "AlarmScore") -> dict[str, object]:
 
 def _show(result: dict[str, _Alarms], scores: "dict[str, AlarmScore]") -> None:
     from streamgauge.drift.watch import format_alarms  # noqa: PLC0415
-    from streamgauge.reports.alarms import build_score_table  # noqa: PLC0415
+    from streamgauge.reports.alarms import tabulate_scores  # noqa: PLC0415
+    from streamgauge.reports.model import Document, Section  # noqa: PLC0415
+    from streamgauge.reports.terminal import to_renderable  # noqa: PLC0415
 
     for name, (alarms, warnings, _) in result.items():
         click.echo(f"{name}: {format_alarms(alarms, warnings)}")
     if next(iter(scores.values())).n_drifts:
-        make_console().print(build_score_table(scores))
+        make_console().print(to_renderable(Document("", "", (Section("", (tabulate_scores(scores),)),))))

@@ -1,14 +1,12 @@
-"""Reports: tables on the terminal, HTML pages, Markdown and LaTeX."""
+"""Reports: the terminal, HTML pages, Markdown and LaTeX."""
 
 from streamgauge.reports.confusion_text import format_confusion
 from streamgauge.reports.page import page_html, write_page
 from streamgauge.reports.paper import write_paper
 from streamgauge.reports.study import report, write_report
-from streamgauge.reports.tables import build_pairs_table, build_results_table, build_summary
+from streamgauge.reports.terminal import build_summary
 
 __all__ = [
-    "build_pairs_table",
-    "build_results_table",
     "build_summary",
     "format_confusion",
     "page_html",

@@ -3,25 +3,20 @@
 from collections.abc import Mapping, Sequence
 from math import isfinite
 
-from rich import box
-from rich.table import Table
-from rich.text import Text
-
-from streamgauge._format.markup import Markup, tag
 from streamgauge._format.numbers import MISSING
-from streamgauge._format.text import count, make_printable
+from streamgauge._format.text import count
 from streamgauge.drift import AlarmScore, score_results
 from streamgauge.records import RunData
-from streamgauge.reports.sections import build_scrollable_table, build_section
+from streamgauge.reports.model import Cell, Grid
 
 __all__ = [
     "add_baselines",
-    "build_alarms_section",
-    "build_score_table",
+    "build_alarms_grid",
     "format_score",
     "list_alarm_marks",
     "list_score_columns",
     "score_alarms_by_name",
+    "tabulate_scores",
 ]
 
 MAX_MARKS = 2_000
@@ -91,52 +86,38 @@ def add_baselines(scores: Mapping[str, AlarmScore]) -> dict[str, AlarmScore]:
     return {**scores, **baselines}
 
 
-def build_score_table(scores: Mapping[str, AlarmScore]) -> Table:
-    """Return a table of alarm scores for the terminal.
+def tabulate_scores(scores: Mapping[str, AlarmScore], note: str = "") -> Grid:
+    """Return a table of alarm scores.
 
     Examples
     --------
-    >>> build_score_table({}).row_count
-    0
+    >>> tabulate_scores({}).columns
+    ('detector', 'alarms')
     """
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=0)
-    table.add_column("detector", overflow="fold", min_width=10)
-    for column in list_score_columns(scores):
-        table.add_column(column, justify="right")
-    for name, score in scores.items():
-        table.add_row(Text(make_printable(name)), *format_score(score)[: len(list_score_columns(scores))])
-    return table
+    columns = list_score_columns(scores)
+    rows = tuple((name, tuple(map(Cell, format_score(score)[: len(columns)]))) for name, score in scores.items())
+    return Grid("Alarms", ("detector", *columns), rows, note)
 
 
-def build_alarms_section(results: RunData) -> Markup:
-    """Return the section on alarms; empty without detectors.
+def build_alarms_grid(results: RunData) -> Grid | None:
+    """Return the table of alarms; None without detectors.
 
     Examples
     --------
-    >>> build_alarms_section(RunData.from_readings((), n_rows=100))
-    ''
+    >>> build_alarms_grid(RunData.from_readings((), n_rows=100)) is None
+    True
     """
     scores = score_alarms_by_name(results)
     if not scores:
-        return Markup()
-    columns = list_score_columns(scores)
-    head = tag("tr", tag("th", "detector", scope="col"), *(tag("th", column, scope="col") for column in columns))
-    rows = (
-        tag(
-            "tr",
-            tag("th", make_printable(name), scope="row"),
-            *(tag("td", cell) for cell in format_score(score)[: len(columns)]),
-        )
-        for name, score in scores.items()
-    )
+        return None
+    drifts = count(len(results.drifts), "true drift")
     note = (
-        f"Scored against {count(len(results.drifts), 'true drift')}: the first alarm between a drift and the midpoint "
-        "to the next one detects it, further alarms there are repeated, all others are false. The last rows are "
-        "baselines that ignore the data."
+        f"Scored against {drifts}: the first alarm between a drift and the midpoint to the next one detects it, further"
+        " alarms there are repeated, all others are false. The last rows are baselines that ignore the data."
         if results.drifts
         else "The true drifts of the stream are unknown, so the alarms cannot be scored."
     )
-    return build_section("Alarms", build_scrollable_table(tag("thead", head), rows), tag("p", note, class_="note"))
+    return tabulate_scores(scores, note)
 
 
 def list_score_columns(scores: Mapping[str, AlarmScore]) -> Sequence[str]:

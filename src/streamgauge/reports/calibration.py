@@ -5,15 +5,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._format.markup import Markup, tag
+from streamgauge._format.markup import Markup, join_markup, tag
 from streamgauge._format.numbers import MISSING, format_value
 from streamgauge._format.palette import COLOURS, DASHES
 from streamgauge.records import RunData
-from streamgauge.reports.model import Cell, Grid
-from streamgauge.reports.sections import build_grid_table, build_section
-from streamgauge.reports.svg import wrap_picture
+from streamgauge.reports.model import Cell, Drawing, Grid
+from streamgauge.reports.svg import draw_key, wrap_picture
 
-__all__ = ["build_calibration_grid", "build_calibration_section", "collect_reliability", "find_shares"]
+__all__ = ["build_calibration_grid", "collect_reliability", "draw_calibration", "find_shares"]
 
 N_GROUPS = 10
 """The number of groups of shares of the same width."""
@@ -22,7 +21,7 @@ FEWEST = 20
 """The fewest rows of a group that is shown; of fewer the observed share is mostly luck."""
 
 HALF = np.float64(0.5).view(np.int64)
-SIZE, MARGIN = 340, 46
+SIZE, MARGIN = 360, 46
 
 
 def find_shares(bins: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -101,26 +100,23 @@ def build_calibration_grid(results: RunData) -> Grid | None:
     return Grid("Calibration", columns, rows, f"{note} A calibrated learner has values within the group.")
 
 
-def build_calibration_section(results: RunData, learners: Sequence[str]) -> Markup:
-    """Return the section on calibration: the reliability diagram and its table; empty if votes were not kept.
+def draw_calibration(results: RunData, learners: Sequence[str] = ()) -> Drawing:
+    """Return the reliability diagram of a run whose votes were kept; `learners` has those of the whole page.
 
     Examples
     --------
     >>> from streamgauge import evaluate
-    >>> build_calibration_section(evaluate("SEA(n_rows=1000)", "NaiveBayes"), ["NaiveBayes"])
-    ''
+    >>> run = evaluate("SEA(n_rows=1000)", ["NaiveBayes", "NoChange"], measures="pr_auc_ovr_macro")
+    >>> draw_calibration(run).markup.count("<polyline")
+    2
     """
-    grid = build_calibration_grid(results)
-    if grid is None:
-        return Markup()
     whose, groups = collect_reliability(results)
-    drawing = _draw_reliability(groups, learners, whose)
-    return build_section(grid.title, drawing, tag("p", grid.note, class_="note"), build_grid_table(grid, learners))
+    return Drawing(_draw_reliability(groups, learners or results.learners, whose))
 
 
 def _draw_reliability(groups: Mapping[str, NDArray[np.float64]], learners: Sequence[str], whose: str) -> Markup:
     def project(x: float, y: float) -> tuple[float, float]:
-        return round(MARGIN + (SIZE - MARGIN - 10) * x, 1), round((SIZE - MARGIN) - (SIZE - MARGIN - 10) * y, 1)
+        return round(MARGIN + (SIZE - MARGIN - 10) * x, 1), round((SIZE - MARGIN) - (SIZE - MARGIN - 22) * y, 1)
 
     marks = []
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
@@ -145,13 +141,7 @@ def _draw_reliability(groups: Mapping[str, NDArray[np.float64]], learners: Seque
     marks.append(
         tag("text", f"predicted share of {whose}, %", x=SIZE - 10, y=SIZE - 8, class_="axis", text_anchor="end")
     )
-    marks.append(tag("text", "up: observed, %", x=SIZE + 14, y=24, class_="axis"))
-    for index, name in enumerate(groups):
-        y = 50 + 22 * index
-        key = learners.index(name)
-        dash = " ".join(map(str, DASHES[key % len(DASHES)])) or None
-        colour = f"curve-{key % len(COLOURS)}"
-        marks.append(tag("polyline", points=f"{SIZE + 14},{y} {SIZE + 44},{y}", class_=colour, stroke_dasharray=dash))
-        marks.append(tag("text", name, x=SIZE + 54, y=y + 4))
-    height = max(SIZE, 60 + 22 * len(groups))
-    return wrap_picture(marks, 720, height, f"Observed share of {whose} against the predicted one, by learner")
+    marks.append(tag("text", "observed, %", x=4, y=12, class_="axis"))
+    label = f"Observed share of {whose} against the predicted one, by learner"
+    keys = tag("ul", *(tag("li", draw_key(learners.index(name)), name) for name in groups), class_="keys")
+    return join_markup(wrap_picture(marks, SIZE, SIZE, label), keys)

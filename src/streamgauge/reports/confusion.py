@@ -7,13 +7,13 @@ from typing import TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._format.markup import Markup, tag
+from streamgauge._format.markup import Markup, join_markup, tag
 from streamgauge._format.text import describe_forgetting
 from streamgauge.records import Confusions, RunData
-from streamgauge.reports.sections import build_section
+from streamgauge.reports.model import Drawing
 from streamgauge.reports.series import choose_moments
 
-__all__ = ["build_confusion_section", "collect_confusion_data"]
+__all__ = ["collect_confusion_data", "draw_confusions"]
 
 MAX_CLASSES = 12
 """The limit of classes for which the page shows confusion matrices."""
@@ -38,18 +38,18 @@ def collect_confusion_data(results: RunData) -> dict[str, object] | None:
     return {"rows": rows.tolist(), "shares": per_mille.tolist()}
 
 
-def build_confusion_section(results: RunData) -> Markup:
-    """Return the section with the final confusion matrix of each learner, and a slider to earlier moments.
+def draw_confusions(results: RunData) -> tuple[Drawing | None, str]:
+    """Return the final confusion matrix of each learner with a slider to earlier moments, and what they show.
 
     Examples
     --------
     >>> from streamgauge import SEA, NoChange, evaluate
-    >>> "<input" in build_confusion_section(evaluate(SEA(n_rows=100), NoChange(), every=50))
+    >>> "<input" in draw_confusions(evaluate(SEA(n_rows=100), NoChange(), every=50))[0].markup
     True
     """
     confusions = results.confusions
     if not _can_show(confusions):
-        return Markup()
+        return None, ""
     forgetting = _choose_forgetting(results)
     rows, shares = _select_moments(confusions, forgetting)
     last = len(rows) - 1
@@ -60,8 +60,7 @@ def build_confusion_section(results: RunData) -> Markup:
     )
     phrase = describe_forgetting(results.forgettings[forgetting])
     note = f"Percent of each true class (rows) by prediction (columns), {phrase}, all folds pooled."
-    title = "Confusion matrix" if len(results.learners) == 1 else "Confusion matrices"
-    return build_section(title, moment, tag("div", *tables, class_="matrices"), tag("p", note, class_="note"))
+    return Drawing(join_markup(moment, tag("div", *tables, class_="matrices"))), note
 
 
 def _can_show(confusions: Confusions | None) -> TypeGuard[Confusions]:

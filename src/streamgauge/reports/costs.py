@@ -1,17 +1,16 @@
-"""The cost of learners: table cells, and the section of the page."""
+"""The cost of learners: a table, and a measure against it."""
 
 import math
 
-from streamgauge._format.markup import Markup, tag
+from streamgauge._format.markup import join_markup, tag
 from streamgauge._format.numbers import MISSING
 from streamgauge._format.text import describe_forgetting
 from streamgauge.records import Resources, RunData
-from streamgauge.reports.charts import Chart, build_figure
+from streamgauge.reports.model import Cell, Drawing, Grid
 from streamgauge.reports.pareto import find_pareto_points
-from streamgauge.reports.sections import build_learner_heading, build_scrollable_table, build_section
 from streamgauge.reports.svg import draw_pareto
 
-__all__ = ["build_costs_section", "format_costs", "list_cost_columns"]
+__all__ = ["build_costs_grid", "draw_pareto_front", "format_costs", "list_cost_columns"]
 
 COLUMNS = ("CPU s", "predict %", "rows/s", "model kB", "RAM-hours", "p99 us")
 
@@ -56,38 +55,41 @@ def _format_microseconds(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
-def build_costs_section(results: RunData, chart: Chart | None) -> Markup:
-    """Return the section on cost: a table, the cost along the stream, and the measure against it.
+def build_costs_grid(results: RunData) -> Grid | None:
+    """Return the table of the cost of each learner; None if it was not measured.
 
     Examples
     --------
     >>> from streamgauge import SEA, NoChange, evaluate
-    >>> build_costs_section(evaluate(SEA(n_rows=100), NoChange()), None)
-    ''
+    >>> build_costs_grid(evaluate(SEA(n_rows=100), NoChange(), resources=True)).title
+    'Cost'
     """
     cost = results.resources
-    if cost is None or chart is None:
-        return Markup()
-    head = tag("tr", *(tag("th", column, scope="col") for column in ("Learner", *list_cost_columns(cost))))
-    rows = [
-        tag("tr", build_learner_heading(index, name), *(tag("td", cell) for cell in format_costs(cost, index)))
-        for index, name in enumerate(results.learners)
-    ]
+    if cost is None or not len(cost.rows):
+        return None
+    rows = tuple((name, tuple(map(Cell, format_costs(cost, index)))) for index, name in enumerate(results.learners))
     note = (
-        "Means over folds, of the learner alone: reading and scoring are excluded. rows/s: throughput of predicting "
-        "and learning. Model: the largest of any fold. p99: the 99th percentile of the time to predict a row, in the "
-        "slowest fold. RAM-hours: gigabytes of the model times hours of CPU."
+        "Means over folds, of the learner alone. rows/s: of predicting and learning. Model: the largest of any fold."
+        " p99: time to predict a row, in the slowest fold. RAM-hours: gigabytes of the model times hours of CPU."
     )
-    parts = [
-        build_scrollable_table(tag("thead", head), rows),
-        tag("p", note, class_="note"),
-        tag("div", build_figure(chart), class_="charts"),
-    ]
+    return Grid("Cost", ("learner", *list_cost_columns(cost)), rows, note)
+
+
+def draw_pareto_front(results: RunData) -> Drawing | None:
+    """Return the first measure of the learners against their RAM-hours; None if there are fewer than two values.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, NoChange, evaluate
+    >>> draw_pareto_front(evaluate(SEA(n_rows=100), NoChange(), resources=True)) is None
+    True
+    """
+    if results.resources is None or not results.values.size:
+        return None
     measure = results.measures[0]
-    defined = [name for name in results.learners if results.final(name, measure).n_defined]
-    if len(defined) > 1:
-        pareto_note = "Filled: on the Pareto front, not beaten by any other in both. The cost axis is logarithmic."
-        drawing = draw_pareto(find_pareto_points([results]), measure, results.unit(measure))
-        title = f"{measure} {describe_forgetting(results.forgettings[0])} against RAM-hours"
-        parts += [tag("h3", title), drawing, tag("p", pareto_note, class_="note")]
-    return build_section("Cost", *parts)
+    if sum(bool(results.final(name, measure).n_defined) for name in results.learners) < 2:
+        return None
+    note = "Filled: on the Pareto front, not beaten by any other in both. The cost axis is logarithmic."
+    drawing = draw_pareto(find_pareto_points([results]), measure, results.unit(measure))
+    title = f"{measure} {describe_forgetting(results.forgettings[0])} against RAM-hours"
+    return Drawing(join_markup(drawing, tag("p", note, class_="note")), title)

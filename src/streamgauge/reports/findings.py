@@ -12,10 +12,8 @@ from streamgauge.drift import AlarmScore, score_results
 from streamgauge.records import RunData
 from streamgauge.reports.pareto import find_pareto_points
 from streamgauge.reports.series import list_series
-from streamgauge.reports.verdicts import sort_model_verdicts
 from streamgauge.significance import BestGroup, Comparison, RankedPair, Ranking, best_group
 from streamgauge.significance.requests import find_test_obstacle
-from streamgauge.significance.verdict_terms import describe_verdicts
 
 __all__ = [
     "describe_abstentions",
@@ -203,15 +201,13 @@ IMBALANCED = 0.8
 NOTEWORTHY_ABSTENTIONS = 0.005
 
 
-def list_findings(results: RunData, comparisons: Sequence[Comparison] = (), *, pairs: bool = True) -> list[str]:
+def list_findings(results: RunData, comparisons: Sequence[Comparison] = ()) -> list[str]:
     """Return the findings of a run, one sentence each.
 
     Parameters
     ----------
     results, comparisons
         The results and the tests of pairs.
-    pairs
-        Whether to repeat the sentences of the comparisons.
 
     Examples
     --------
@@ -221,26 +217,21 @@ def list_findings(results: RunData, comparisons: Sequence[Comparison] = (), *, p
     True
     """
     return [
-        *(f"{sentence}." for sentence in describe_verdicts(sort_model_verdicts(results.model_verdicts)).sentences),
         *_describe_best(results, {comparison.measure for comparison in comparisons}),
-        *(pair[0].sentence for pair in group_by_pair(comparisons) if pairs),
         *_describe_imbalance(results),
         *_describe_alarms(results),
         *_describe_costs(results),
-        *([results.feedback.sentence] if results.feedback is not None and results.feedback.sentence else []),
         *(f"Note: {note}." for note in results.notes),
     ]
 
 
-def list_limitations(results: RunData, comparisons: Sequence[Comparison] = (), *, warnings: bool = True) -> list[str]:
+def list_limitations(results: RunData, comparisons: Sequence[Comparison] = ()) -> list[str]:
     """Return the limitations of a run, one sentence each.
 
     Parameters
     ----------
     results, comparisons
         The results and the tests of pairs.
-    warnings
-        Whether to repeat the warnings of the comparisons.
 
     Examples
     --------
@@ -253,10 +244,8 @@ def list_limitations(results: RunData, comparisons: Sequence[Comparison] = (), *
         *_describe_gaps(results),
         *_describe_untested(results, comparisons),
         *_describe_test_limits(comparisons),
-        *(_list_warnings(comparisons) if warnings else ()),
         *(["There is one fold, so the variation over seeds and samples is unknown."] if one_fold else []),
         *_describe_undefined(results),
-        *describe_abstentions(results),
         *_describe_mixing(results),
         *_describe_unknown_drifts(results),
         "All results are from one stream. To generalise, evaluate on more streams and use streamgauge rank.",
@@ -455,11 +444,6 @@ def _describe_test_limits(comparisons: Sequence[Comparison]) -> Iterable[str]:
             f"{len(leading)} pairs were tested, each at level {100 * alpha:g}%: if all learners were equally good, the"
             f" probability of at least one false claim could be {100 * chance:.0f}%."
         )
-
-
-def _list_warnings(comparisons: Sequence[Comparison]) -> Iterable[str]:
-    for warning in dict.fromkeys(warning for comparison in comparisons for warning in comparison.warnings):
-        yield _make_sentence(warning)
 
 
 def _describe_undefined(results: RunData) -> Iterable[str]:

@@ -8,7 +8,7 @@ from streamgauge._format.numbers import RATE, format_value
 from streamgauge._format.text import count, describe_forgetting, join_words
 from streamgauge.records import RunData
 from streamgauge.reports.findings import group_by_test
-from streamgauge.reports.ranked import find_value, format_ends
+from streamgauge.reports.ranked import find_rare_class, find_value, format_ends
 from streamgauge.significance import BestGroup, Comparison, RankedPair, Ranking, best_group
 from streamgauge.significance.compare import LANDMARK, choose_measure
 
@@ -16,7 +16,7 @@ __all__ = ["describe_below_baseline", "format_with_interval", "write_headline", 
 
 
 def write_headline(results: RunData, comparisons: Sequence[Comparison] = ()) -> list[str]:
-    r"""Return the answers of a run: learners that are no better than a constant, then the best in each tested measure.
+    r"""Return the answers of a run: who does not beat a constant, the best in each tested measure, a rare class.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def write_headline(results: RunData, comparisons: Sequence[Comparison] = ()) -> 
     """
     groups = [best_group(tests) for tests in group_by_test(comparisons)]
     answers = [_describe_group(results, group) for group in groups] or _describe_untested(results)
-    return [*describe_below_baseline(results), *answers]
+    return [*describe_below_baseline(results), *answers, *_describe_rare_class(results)]
 
 
 def write_ranking_headline(ranking: Ranking) -> str:
@@ -148,6 +148,7 @@ def describe_below_baseline(results: RunData) -> Iterator[str]:
     if confusions is None or not len(confusions.rows) or LANDMARK not in results.forgettings:
         return
     last = confusions.weights[-1][:, results.forgettings.index(LANDMARK)]  # [learners, true, predicted]
+    below: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for learner, matrix in zip(results.learners, last, strict=True):
         total, by_class = matrix.sum(), matrix.sum(axis=1)
         if not total > 0.0 or _is_constant(results, learner):
@@ -155,8 +156,24 @@ def describe_below_baseline(results: RunData) -> Iterator[str]:
         most = int(by_class.argmax())
         accuracy, constant = float(np.trace(matrix) / total), float(by_class[most] / total)
         if accuracy <= constant:
-            numbers = f"accuracy {format_value(accuracy)}%, the constant {format_value(constant)}%"
-            yield f"{learner} does not beat a constant prediction of class {confusions.classes[most]}: {numbers}."
+            key = confusions.classes[most], format_value(constant)
+            below.setdefault(key, []).append((learner, format_value(accuracy)))
+    for (label, constant_text), found in below.items():
+        if len(found) == 1:
+            ((learner, text),) = found
+            numbers = f"accuracy {text}%, the constant {constant_text}%"
+            yield f"{learner} does not beat a constant prediction of class {label}: {numbers}."
+        else:
+            names = join_words([f"{learner} ({text}%)" for learner, text in found])
+            yield f"{names} do not beat a constant prediction of class {label}: accuracy {constant_text}%."
+
+
+def _describe_rare_class(results: RunData) -> Iterator[str]:
+    """Yield what to measure if a class is rare and no area or measure of it was asked for."""
+    rare = find_rare_class(results)
+    if rare is not None and not any(name.startswith("pr_auc") or f"[{rare[0]}]" in name for name in results.measures):
+        label, share = rare
+        yield f"Only {100 * share:.2g}% of the rows are of class {label}: measure pr_auc[{label}] too."
 
 
 def _is_constant(results: RunData, learner: str) -> bool:

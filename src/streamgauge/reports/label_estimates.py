@@ -3,13 +3,12 @@
 import math
 from collections.abc import Sequence
 
-from streamgauge._format.markup import Markup, tag
 from streamgauge._format.numbers import MISSING, format_difference, format_value
 from streamgauge._format.text import count
 from streamgauge.records import LabelEstimate
-from streamgauge.reports.sections import build_scrollable_table, build_section
+from streamgauge.reports.model import Cell, Grid
 
-__all__ = ["build_estimates_section", "describe_estimates", "tabulate_estimates", "title_estimates"]
+__all__ = ["build_estimates_grid", "describe_estimates", "tabulate_estimates", "title_estimates"]
 
 COLUMNS = ("labels and confidence, %", "labels alone, %", "width (best)", "no labels, % (off by)", "truth, %")
 """The columns of a table after the learner and its loss."""
@@ -103,30 +102,19 @@ def describe_estimates(estimates: Sequence[LabelEstimate]) -> tuple[str, ...]:
     )
 
 
-def build_estimates_section(estimates: Sequence[LabelEstimate]) -> Markup:
-    """Return the section of the page with the estimates.
+def build_estimates_grid(estimates: Sequence[LabelEstimate]) -> Grid:
+    """Return the table of estimates, a row for each learner and loss.
 
     Examples
     --------
-    >>> build_estimates_section([])
-    ''
+    >>> alone, powered = (0.217, (0.192, 0.242)), (0.217, (0.196, 0.238))
+    >>> estimate = LabelEstimate("tree", "error", 20_000, 1000, 217, *alone, *powered, 1.0, 0.21, 0.212)
+    >>> build_estimates_grid([estimate]).rows[0][0]
+    'tree, error'
     """
-    if not estimates:
-        return Markup()
     columns, all_cells = tabulate_estimates(estimates)
-    titles = ("Learner", "Loss", *(column[0].upper() + column[1:] for column in columns))
-    head = tag("thead", tag("tr", *(tag("th", title, scope="col") for title in titles)))
-    rows = (
-        tag(
-            "tr",
-            tag("th", estimate.learner, scope="row"),
-            tag("td", estimate.measure, class_="text"),
-            *(
-                tag("td", tag("span", number, class_="mean"), " ", tag("span", further, class_="spread"))
-                for number, further in cells
-            ),
-        )
+    rows = tuple(
+        (f"{estimate.learner}, {estimate.measure}", tuple(Cell(*cell) for cell in cells))
         for estimate, cells in zip(estimates, all_cells, strict=True)
     )
-    notes = (tag("p", text, class_="note") for text in describe_estimates(estimates))
-    return build_section(title_estimates(estimates), build_scrollable_table(head, rows), *notes)
+    return Grid(title_estimates(estimates), ("learner", *columns), rows)

@@ -1,10 +1,11 @@
 """LaTeX tables of reports, for papers."""
 
 import re
+from dataclasses import replace
 from itertools import count
 
 from streamgauge._format.text import make_printable
-from streamgauge.reports.model import Cell, Document, Grid
+from streamgauge.reports.model import Cell, Claims, Document, Grid, Sentences, list_titled
 
 __all__ = ["escape_latex", "to_latex", "to_tabular"]
 
@@ -66,8 +67,9 @@ def to_latex(document: Document, labels: set[str] | None = None) -> str:
 
     Examples
     --------
+    >>> from streamgauge.reports.model import Section
     >>> grid = Grid("Cost", ("learner", "CPU s"), (("my_tree", (Cell("1.2", best=True),)),))
-    >>> print(to_latex(Document("tree", "Evaluated on 10 rows.", (grid,))))
+    >>> print(to_latex(Document("tree", "Evaluated on 10 rows.", (Section("", (grid,)),))))
     % tree: Evaluated on 10 rows.
     % needs \usepackage{booktabs}
     <BLANKLINE>
@@ -90,21 +92,25 @@ def to_latex(document: Document, labels: set[str] | None = None) -> str:
     A table that may be wider than a column spans both columns of a page, and is scaled down if it is wider than that.
 
     >>> wide = Grid("Cost", ("learner", *["a long heading"] * 9), (("tree", (Cell("1.2"),) * 9),))
-    >>> [line for line in to_latex(Document("tree", "", (wide,))).splitlines() if "adjustbox" in line]
+    >>> [line for line in to_latex(Document("tree", "", (Section("", (wide,)),))).splitlines() if "adjustbox" in line]
     ['% needs \\usepackage{booktabs,adjustbox}', '  \\begin{adjustbox}{max width=\\linewidth}', '  \\end{adjustbox}']
     """
-    grids = [block for block in document.blocks if isinstance(block, Grid)]
-    packages = "booktabs,adjustbox" if any(map(_is_wide, grids)) else "booktabs"
+    blocks = [pair for section in document.sections for pair in list_titled(section)]
+    packages = "booktabs,adjustbox" if any(isinstance(b, Grid) and _is_wide(b) for _, b in blocks) else "booktabs"
     lines = [_comment(f"{document.title}: {document.description}"), rf"% needs \usepackage{{{packages}}}", ""]
     labels = set() if labels is None else labels
-    for block in document.blocks:
-        if isinstance(block, Grid):
-            lines += [
-                *_write_table(block, document.stream, _choose_label(f"{document.stream} {block.title}", labels)),
-                "",
-            ]
-        else:
-            lines += [_comment(f"{block.title}:"), *(_comment(f"- {sentence}") for sentence in block.sentences), ""]
+    for section in document.sections:
+        for block in section.blocks:
+            if isinstance(block, Grid):
+                grid = replace(block, title=block.title or section.title)
+                label = _choose_label(f"{document.stream} {grid.title}", labels)
+                lines += [*_write_table(grid, document.stream, label), ""]
+            elif isinstance(block, Sentences | Claims):
+                texts = block.sentences if isinstance(block, Sentences) else [f"{c.whole}." for c in block.claims]
+                title = block.title or section.title
+                lines += [_comment(f"{title}:"), *(_comment(f"- {text}") for text in texts), ""]
+        if section.notes:
+            lines += [*map(_comment, section.notes), ""]
     return "\n".join(lines)
 
 
@@ -141,7 +147,7 @@ def _write_table(grid: Grid, stream: str, label: str) -> list[str]:
 
 def _is_wide(grid: Grid) -> bool:
     """Return whether a table may be wider than a column."""
-    lines = [grid.columns, *((name, *(cell.text for cell in cells)) for name, cells in grid.rows)]
+    lines = [grid.columns, *((name, *(cell.whole for cell in cells)) for name, cells in grid.rows)]
     return sum(max(map(len, column)) + 2 for column in zip(*lines, strict=True)) > COLUMN_WIDTH
 
 
@@ -176,9 +182,10 @@ def _join_cells(cells: list[str]) -> str:
 
 
 def _write_cell(cell: Cell) -> str:
-    text = re.sub(r"(?<!\w)-(?=\d)", "$-$", escape_latex(cell.text))  # otherwise it is typeset as a hyphen
-    text = rf"\textbf{{{text}}}" if cell.best else text
-    return text + (r"$^{\dagger}$" if cell.worse else r"$^{\circ}$" if cell.equal else "")
+    text, detail = (re.sub(r"(?<!\w)-(?=\d)", "$-$", escape_latex(part)) for part in (cell.text, cell.detail))
+    text = rf"\textbf{{{text}}}" if cell.best else text  # a hyphen before a digit would be typeset as one
+    mark = r"$^{\dagger}$" if cell.worse else r"$^{\circ}$" if cell.equal else ""
+    return f"{text} {detail}".strip() + mark
 
 
 def escape_latex(text: str) -> str:

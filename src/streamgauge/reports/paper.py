@@ -19,7 +19,7 @@ from streamgauge.names import FAMILIES
 from streamgauge.records import RunData
 from streamgauge.reports.findings import format_p_term
 from streamgauge.reports.latex import escape_latex, to_latex
-from streamgauge.reports.model import Cell, Document, Grid
+from streamgauge.reports.model import Cell, Document, Grid, Section
 from streamgauge.reports.references import collect_references, list_citations
 from streamgauge.reports.title import TESTED, get_part
 from streamgauge.significance import Comparison, Ranking, compare_all, friedman, holm, rank, two_way_t, wilcoxon
@@ -176,16 +176,19 @@ def build_paper_tables(
     --------
     >>> from streamgauge import evaluate
     >>> runs = [evaluate(stream, ["NaiveBayes", "NoChange"], n_rows=1000) for stream in ("SEA", "RandomRBF", "LED")]
-    >>> (table,) = build_paper_tables(runs).blocks
+    >>> (section,) = build_paper_tables(runs).sections
+    >>> (table,) = section.blocks
     >>> table.columns, [name for name, _ in table.rows]
     (('stream', 'NaiveBayes', 'NoChange'), ['SEA', 'RandomRBF', 'LED', 'mean rank'])
     """
     known = [measure for measure in runs[0].measures if all(measure in run.measures for run in runs)]
     chosen = known if measures is None else list(measures)
-    grids = tuple(_build_table(runs, measure, forgetting, alpha, post_hoc, value) for measure in chosen)
+    grids = [_build_table(runs, measure, forgetting, alpha, post_hoc, value) for measure in chosen]
     streams = {name_stream(run) for run in runs}
     title = f"{count(len(runs[0].learners), 'learner')} on {count(len(streams), 'stream')}"
-    return Document(title, f"Written by streamgauge {version('streamgauge')}.", grids)
+    return Document(
+        title, f"Written by streamgauge {version('streamgauge')}.", tuple(Section("", (grid,)) for grid in grids)
+    )
 
 
 def _build_table(

@@ -22,7 +22,7 @@ from streamgauge.reports.model import Cell, Grid, drop_empty_columns
 from streamgauge.significance import BestGroup, Comparison, best_group
 from streamgauge.significance.compare import LANDMARK, choose_measure, compute_over_rows, find_interval
 
-__all__ = ["build_leading_grids", "find_value", "format_ends"]
+__all__ = ["build_leading_grids", "find_rare_class", "find_value", "format_ends", "title_ranked"]
 
 RARE = 0.2
 """A class is rare if it has less than this share of the rows, and less than half of an equal share."""
@@ -75,6 +75,17 @@ def find_value(
     return value, ends
 
 
+def title_ranked(measure: str, forgetting: str) -> str:
+    """Return the title of a table of ranked learners.
+
+    Examples
+    --------
+    >>> title_ranked("accuracy", "Landmark()")
+    'Ranked by accuracy over all rows'
+    """
+    return f"Ranked by {measure} {describe_forgetting(forgetting)}"
+
+
 def format_ends(ends: tuple[float, float] | None, unit: str) -> str:
     """Return an interval of values; empty if there is none.
 
@@ -113,7 +124,7 @@ def _build_ranked_grid(results: RunData, group: BestGroup, tests: Sequence[Compa
     deciding = next(iter(against.values()), tests[0])
     how = ", ".join(filter(None, (f"Tested by {deciding.title}", deciding.question, deciding.adjustment)))
     equal = " °: not distinguishable from it, which does not show that they are equally good."
-    title = f"Ranked by {measure} {describe_forgetting(group.forgetting)}"
+    title = title_ranked(measure, group.forgetting)
     return drop_empty_columns(
         Grid(title, columns, tuple(rows), f"{how}. Bold: best.{equal * (len(group.members) > 1)}")
     )
@@ -134,7 +145,7 @@ def _build_untested_grids(results: RunData) -> list[Grid]:
         for name in _sort(found, sorted(best), greater_is_better=results.greater_is_better(measure))
     ]
     columns = ("learner", f"{label_measure(measure, unit)} [95%]")
-    title = f"Ranked by {measure} {describe_forgetting(forgetting)}"
+    title = title_ranked(measure, forgetting)
     return [Grid(title, columns, tuple(rows), "The differences were not tested. Bold: best.")]
 
 
@@ -164,16 +175,31 @@ def _format_lead(test: Comparison, best: str) -> str:
     return f"{format_difference(lead, test.unit)} {interval}".rstrip()
 
 
-def _build_rare_grids(results: RunData) -> Iterator[Grid]:
-    """Yield what the accuracy hides if a class is rare: measures over all rows, from counts that every run keeps."""
+def find_rare_class(results: RunData) -> tuple[str, float] | None:
+    """Return the rarest class and its share of the rows; None if it is not rare.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, evaluate
+    >>> find_rare_class(evaluate(SEA(n_rows=2000), "NaiveBayes")) is None
+    True
+    """
     counts = results.labels
     if counts is None or not len(counts.rows) or not counts.by_class[-1].sum():
-        return
+        return None
     shares = counts.by_class[-1] / counts.by_class[-1].sum()
     rarest = int(shares.argmin())
     if not 0.0 < shares[rarest] < min(RARE, 0.5 / len(shares)):
+        return None
+    return counts.classes[rarest], float(shares[rarest])
+
+
+def _build_rare_grids(results: RunData) -> Iterator[Grid]:
+    """Yield what the accuracy hides if a class is rare: measures over all rows, from counts that every run keeps."""
+    rare = find_rare_class(results)
+    if rare is None:
         return
-    label = counts.classes[rarest]
+    label, share = rare
     read = results.measures if LANDMARK in results.forgettings else ()
     names = [name for name in (text.format(label) for text in RARE_MEASURES) if name not in read]
     values = {}
@@ -185,8 +211,6 @@ def _build_rare_grids(results: RunData) -> Iterator[Grid]:
             (learner, tuple(Cell(format_value(float(column[index]))) for column in values.values()))
             for index, learner in enumerate(results.learners)
         )
-        share = f"{100 * shares[rarest]:.2g}% of the rows"
-        area = f"pr_auc[{label}]"
-        hint = "" if any(name.startswith("pr_auc") for name in results.measures) else f" Measure {area} too."
-        note = f"Accuracy says little about a rare class: look at {join_words(list(values))}.{hint}"
-        yield Grid(f"Rare class {label} ({share})", ("learner", *(f"{name} %" for name in values)), rows, note)
+        title = f"Rare class {label} ({100 * share:.2g}% of the rows)"
+        note = f"Accuracy says little about a rare class: look at {join_words(list(values))}."
+        yield Grid(title, ("learner", *(f"{name} %" for name in values)), rows, note)

@@ -1,24 +1,24 @@
-"""Rankings and p-values of all pairs on the page."""
+"""The report of a ranking over streams, and p-values of all pairs."""
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._format.markup import Markup, join_markup, tag
-from streamgauge._format.numbers import format_p_value
-from streamgauge._format.text import count
+from streamgauge._format.markup import join_markup, tag
+from streamgauge._format.numbers import MISSING, format_p_value, format_value, label_measure
+from streamgauge._format.text import count, shorten_stream_names
 from streamgauge.errors import StreamgaugeError
-from streamgauge.reports.document import build_ranked_pairs_grid, build_streams_grid
 from streamgauge.reports.findings import group_by_pair, list_ranking_findings, list_ranking_limitations
-from streamgauge.reports.model import Grid
-from streamgauge.reports.sections import build_findings_section, build_grid_table, build_scrollable_table, build_section
+from streamgauge.reports.headline import write_ranking_headline
+from streamgauge.reports.html import build_matrix_table
+from streamgauge.reports.model import Cell, Document, Drawing, Grid, Section, Sentences
 from streamgauge.reports.svg import draw_ranks
-from streamgauge.significance import Comparison, Ranking
+from streamgauge.significance import POST_HOCS, Comparison, Ranking
 
-__all__ = ["PMatrix", "build_p_matrix", "build_p_matrix_section", "build_ranking_sections"]
+__all__ = ["PMatrix", "build_p_matrix", "build_ranking_document", "draw_p_matrix"]
 
 
 @dataclass(frozen=True)
@@ -80,23 +80,31 @@ def build_p_matrix(source: Ranking | Sequence[Comparison]) -> PMatrix:
     return PMatrix(learners, p_values, p_values <= alpha, f"{title} (bold: at most {alpha:g})")
 
 
-def build_p_matrix_section(comparisons: Sequence[Comparison]) -> Markup:
-    """Return the section with the p-values of all pairs of three or more learners as a matrix.
+def draw_p_matrix(source: Ranking | Sequence[Comparison]) -> Drawing:
+    """Return the p-values of all pairs as a matrix.
 
     Examples
     --------
-    >>> build_p_matrix_section([])
-    ''
+    >>> from streamgauge.significance import rank_table
+    >>> draw_p_matrix(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"])).title
+    'p-values by pair'
     """
-    if len(group_by_pair(comparisons)) < 3:
-        return Markup()
-    return build_section("p-values by pair", _build_p_table(comparisons))
+    matrix = build_p_matrix(source)
+    cells = [
+        [
+            (format_p_value(p), "shade-5 claimed" if significant else "") if math.isfinite(p) else ("", "")
+            for p, significant in zip(*line, strict=True)
+        ]
+        for line in zip(matrix.p_values.tolist(), matrix.significant.tolist(), strict=True)
+    ]
+    note = tag("p", f"{matrix.title}.", class_="note")
+    return Drawing(join_markup(build_matrix_table(matrix.learners, cells), note), "p-values by pair")
 
 
-def build_ranking_sections(
+def build_ranking_document(
     ranking: Ranking, tables: Sequence[Grid] = (), links: Mapping[str, Mapping[str, str]] | None = None
-) -> Markup:
-    """Return the sections of a ranking: the values on each stream, the mean ranks, what follows, and all pairs.
+) -> Document:
+    """Return the report of a ranking over streams.
 
     Parameters
     ----------
@@ -110,54 +118,34 @@ def build_ranking_sections(
     Examples
     --------
     >>> from streamgauge.significance import rank_table
-    >>> build_ranking_sections(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"])).count("<section")
-    4
+    >>> document = build_ranking_document(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"]))
+    >>> [section.title for section in document.sections]
+    ['', '', 'Mean ranks', 'Summary', 'Pairs over streams']
     """
-    tables, pairs = tables or (build_streams_grid(ranking),), build_ranked_pairs_grid(ranking)
+    first, *others = (replace(grid, links=links or {}) for grid in tables or (_build_streams_grid(ranking),))
+    lists = {"Findings": list_ranking_findings(ranking), "Limitations": list_ranking_limitations(ranking)}
     ranks_note = "Left is best. A bar joins learners without a significant difference; each of them has a dot on it."
-    others = [
-        join_markup(tag("h3", grid.title), build_grid_table(grid, links=links), tag("p", grid.note, class_="note"))
-        for grid in tables[1:]
-    ]
-    more = tag("details", tag("summary", count(len(others), "more measure")), *others, class_="more")
-    pair_tables = (
-        tag("h3", "Wins, ties and losses, row against column"),
-        _build_wins_table(ranking),
-        tag("h3", "p-values by pair"),
-        _build_p_table(ranking),
-        tag("h3", "All numbers"),
-        build_grid_table(pairs),
-        tag("p", pairs.note, class_="note"),
-    )
-    return join_markup(
-        build_section(
-            tables[0].title,
-            build_grid_table(tables[0], links=links),
-            tag("p", tables[0].note, class_="note"),
-            more if others else "",
-        ),
-        build_section("Mean ranks", draw_ranks(ranking), tag("p", ranks_note, class_="note")),
-        build_findings_section(list_ranking_findings(ranking), list_ranking_limitations(ranking)),
-        build_section(
+    sections = (
+        Section("", (Sentences("Answer", (write_ranking_headline(ranking),)),), kind="answer"),
+        Section("", (first,)),
+        Section(count(len(others), "more measure"), tuple(others), kind="folded"),
+        Section("Mean ranks", (Drawing(draw_ranks(ranking)),), (ranks_note,)),
+        Section("Summary", tuple(Sentences(title, tuple(texts)) for title, texts in lists.items())),
+        Section(
             "Pairs over streams",
-            tag("details", tag("summary", count(len(ranking.pairs), "pair")), *pair_tables, class_="more"),
+            (_draw_wins(ranking), draw_p_matrix(ranking), _build_ranked_pairs_grid(ranking)),
+            kind="folded",
         ),
+    )
+    return Document(
+        f"{count(len(ranking.learners), 'learner')} on {count(len(ranking.streams), 'stream')}",
+        f"Compared by {ranking.subject}; post-hoc test of the pairs: {POST_HOCS[ranking.post_hoc]}, at level"
+        f" {ranking.alpha:g}.",
+        tuple(section for section in sections if section.blocks),
     )
 
 
-def _build_p_table(source: Ranking | Sequence[Comparison]) -> Markup:
-    matrix = build_p_matrix(source)
-    cells = [
-        [
-            (format_p_value(p), "shade-5 claimed" if significant else "") if math.isfinite(p) else ("", "")
-            for p, significant in zip(*line, strict=True)
-        ]
-        for line in zip(matrix.p_values.tolist(), matrix.significant.tolist(), strict=True)
-    ]
-    return join_markup(_build_matrix_table(matrix.learners, cells), tag("p", f"{matrix.title}.", class_="note"))
-
-
-def _build_wins_table(ranking: Ranking) -> Markup:
+def _draw_wins(ranking: Ranking) -> Drawing:
     order = [ranking.learners.index(name) for name in ranking.order]
     won, tied = ranking.wins, ranking.ties
     n_streams = max(len(ranking.streams), 1)
@@ -167,13 +155,42 @@ def _build_wins_table(ranking: Ranking) -> Markup:
             return "", ""
         return f"{won[i, j]}/{tied[i, j]}/{won[j, i]}", f"shade-{round(6 * won[i, j] / n_streams)}"
 
-    return _build_matrix_table(ranking.order, [[build_cell(i, j) for j in order] for i in order])
+    table = build_matrix_table(ranking.order, [[build_cell(i, j) for j in order] for i in order])
+    return Drawing(table, "Wins, ties and losses, row against column")
 
 
-def _build_matrix_table(names: Sequence[str], cells: Sequence[Sequence[tuple[str, str]]]) -> Markup:
-    head = tag("tr", tag("th", ""), *(tag("th", name, scope="col") for name in names))
-    rows = (
-        tag("tr", tag("th", name, scope="row"), *(tag("td", text, class_=kind or None) for text, kind in line))
-        for name, line in zip(names, cells, strict=True)
+def _build_streams_grid(ranking: Ranking) -> Grid:
+    """Return the values of all learners on all streams, with the mean ranks."""
+    best, streams = ranking.ranks == ranking.ranks.min(axis=1, keepdims=True), shorten_stream_names(ranking.streams)
+    rows = [
+        (
+            stream,
+            tuple(
+                Cell(format_value(value, ranking.unit), best=bool(first))
+                for value, first in zip(values, firsts, strict=True)
+            ),
+        )
+        for stream, values, firsts in zip(streams, ranking.values.tolist(), best.tolist(), strict=True)
+    ]
+    means = ranking.mean_ranks
+    rows.append(("mean rank", tuple(Cell(f"{mean:.2f}", best=bool(mean == means.min())) for mean in means.tolist())))
+    title = f"{label_measure(ranking.measure, ranking.unit)} by stream"
+    return Grid(title, ("stream", *ranking.learners), tuple(rows), "Bold: best.")
+
+
+def _build_ranked_pairs_grid(ranking: Ranking) -> Grid:
+    """Return the wins and p-values of all pairs of a ranking."""
+    rows = tuple(
+        (
+            f"{pair.first} against {pair.second}",
+            (
+                Cell(f"{pair.wins}/{pair.ties}/{pair.losses}"),
+                Cell(format_p_value(pair.p_value)),
+                Cell(format_p_value(pair.adjusted), best=pair.adjusted <= ranking.alpha),
+                Cell(ranking.better(pair) or MISSING),
+            ),
+        )
+        for pair in ranking.pairs
     )
-    return build_scrollable_table(tag("thead", head), rows, "matrix")
+    note = f"Wins, ties and losses of the first. Bold: at most {ranking.alpha:g}."
+    return Grid("Pairs over streams", ("pair", "wins/ties/losses", "p", "adjusted p", "better"), rows, note)

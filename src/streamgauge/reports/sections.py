@@ -1,22 +1,35 @@
-"""Sections of the page: findings, comparisons, final results, charts, folds, pairwise tests, configuration."""
+"""The sections of the report of a run, one function each, in their order.
 
-import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+To add a section, add a function here that is decorated with the surfaces that show it: the terminal, the page of a run,
+that run as a part of the page of a study, text (Markdown and LaTeX), and overview and details of the dashboard.
+"""
 
-from streamgauge._format.markup import Markup, join_markup, tag
-from streamgauge._format.numbers import (
-    RATE,
-    format_difference,
-    format_p_value,
-    format_spread,
-    format_value,
-    label_measure,
-    to_difference_unit,
-)
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+from typing import Literal
+
+from streamgauge._format.markup import tag
+from streamgauge._format.numbers import format_p_value, format_spread, format_value, label_measure
 from streamgauge._format.text import count, describe_forgetting
-from streamgauge.reports.charts import Chart, build_figure
+from streamgauge.records import LabelEstimate, RunData
+from streamgauge.reports.alarms import build_alarms_grid
+from streamgauge.reports.calibration import build_calibration_grid, draw_calibration
+from streamgauge.reports.charts import (
+    build_balance_chart,
+    build_cost_chart,
+    build_curve_charts,
+    build_difference_charts,
+    build_label_chart,
+    compute_point_limit,
+)
+from streamgauge.reports.claims import claim_models, claim_pairs, claim_verdicts, describe_tests
+from streamgauge.reports.configuration import draw_configuration
+from streamgauge.reports.confusion import draw_confusions
+from streamgauge.reports.costs import build_costs_grid, draw_pareto_front
 from streamgauge.reports.findings import (
+    describe_abstentions,
     find_shared_unit,
     format_estimate,
     format_interval,
@@ -24,420 +37,349 @@ from streamgauge.reports.findings import (
     group_by_pair,
     label_difference,
     label_p,
+    list_findings,
+    list_limitations,
 )
-from streamgauge.reports.model import Cell, Grid
-from streamgauge.reports.series import Series
-from streamgauge.reports.svg import draw_key
+from streamgauge.reports.headline import write_headline
+from streamgauge.reports.label_estimates import build_estimates_grid, describe_estimates
+from streamgauge.reports.marks import draw_marks_legend, draw_switch
+from streamgauge.reports.model import Block, Cell, Drawing, Grid, Section, Sentences
+from streamgauge.reports.ranked import build_leading_grids, title_ranked
+from streamgauge.reports.rankings import draw_p_matrix
+from streamgauge.reports.series import Series, list_series
+from streamgauge.reports.title import get_part
 from streamgauge.reports.verdicts import COMPARISONS_TITLE
 from streamgauge.significance import Comparison
 
-__all__ = [
-    "build_chart_section",
-    "build_comparisons_section",
-    "build_configuration_section",
-    "build_finals_section",
-    "build_findings_section",
-    "build_folds_section",
-    "build_grid_section",
-    "build_grid_table",
-    "build_item_list",
-    "build_learner_heading",
-    "build_pairs_section",
-    "build_scrollable_table",
-    "build_section",
-    "draw_interval",
-    "fold_sections",
-]
+__all__ = ["SECTIONS", "Subject", "Surface", "build_estimates_section", "build_sections"]
 
-LABELS = {"n_rows": "rows", "n_folds": "folds", "seconds": "duration in seconds", "seedless": "deterministic"}
-"""The labels of entries of a description that differ from their keys."""
-
-NAMES = ("name", "spec")
-"""Entries of a description that name the part they are in."""
-
-MAX_ITEMS = 6
-"""The number of pairs shown at once; the others are collapsed."""
+Surface = Literal["terminal", "page", "study", "text", "overview", "details"]
+"""Where a section is shown; the dashboard has an overview above its curves, and details below them."""
 
 
-def build_findings_section(findings: Sequence[str], limitations: Sequence[str]) -> Markup:
-    """Return the section on findings and limitations.
+@dataclass(frozen=True)
+class Subject:
+    """What a report is about: a run, the tests of its pairs, and its place on a page of several runs.
 
     Examples
     --------
-    >>> build_findings_section([], [])
-    ''
+    >>> Subject(RunData.from_readings((), n_rows=0)).series
+    ()
     """
-    parts = [
-        tag("div", tag("h3", title), tag("ul", *(tag("li", sentence) for sentence in sentences)))
-        for title, sentences in (("Findings", findings), ("Limitations", limitations))
-        if sentences
-    ]
-    return build_section("Summary", tag("div", *parts, class_="findings")) if parts else Markup()
+
+    results: RunData
+    comparisons: Sequence[Comparison] = ()
+    learners: tuple[str, ...] = ()
+    """The learners of the whole page, in the order of their colours."""
+    run: int = 0
+    """The position of the run on the page."""
+
+    @cached_property
+    def series(self) -> tuple[Series, ...]:
+        """Its measures with their forgettings."""
+        return list_series(self.results)
 
 
-def fold_sections(title: str, *sections: Markup) -> Markup:
-    """Return sections that are shown on demand; empty if there are none.
+@dataclass(frozen=True)
+class _Entry:
+    build: Callable[[Subject], Section]
+    surfaces: frozenset[Surface] = field(default_factory=frozenset)
+
+
+SECTIONS: list[_Entry] = []
+"""All sections in their order."""
+
+
+def build_sections(subject: Subject, surface: Surface) -> tuple[Section, ...]:
+    """Return the sections of a run for a surface, without those that have nothing to show.
 
     Examples
     --------
-    >>> fold_sections("All tests", Markup())
-    ''
+    >>> from streamgauge import SEA, NaiveBayes, evaluate
+    >>> sections = build_sections(Subject(evaluate(SEA(n_rows=1000), NaiveBayes())), "terminal")
+    >>> [block.title for section in sections for block in section.blocks]
+    ['Answer', 'After 1,000 rows, over all rows', 'Class balance']
     """
-    shown = [section for section in sections if section]
-    return tag("details", tag("summary", title), *shown, class_="more folded") if shown else Markup()
+    sections = (entry.build(subject) for entry in SECTIONS if surface in entry.surfaces)
+    return tuple(section for section in sections if section.blocks or section.notes)
 
 
-def build_chart_section(title: str, *charts: Chart | None, note: str = "") -> Markup:
-    """Return a section of charts; empty if there are none.
+def build_estimates_section(estimates: Sequence[LabelEstimate]) -> Section:
+    """Return the section on losses estimated from few labels, also of a run that is not finished.
 
     Examples
     --------
-    >>> build_chart_section("Labels", None)
-    ''
+    >>> build_estimates_section([]).blocks
+    ()
     """
-    figures = [build_figure(chart) for chart in charts if chart is not None]
-    if not figures:
-        return Markup()
-    return build_section(
-        title, tag("div", *figures, class_="charts"), tag("p", note, class_="note") if note else Markup()
-    )
+    if not estimates:
+        return Section("", ())
+    return Section("", (build_estimates_grid(estimates),), describe_estimates(estimates))
 
 
-def build_comparisons_section(comparisons: Sequence[Comparison]) -> Markup:
-    """Return the section with the outcome of the first test of each pair, the difference and a drawing of its interval.
+def _section(*surfaces: Surface) -> Callable[[Callable[[Subject], Section]], Callable[[Subject], Section]]:
+    """Return a decorator that adds a function to the sections, for some surfaces."""
 
-    Examples
-    --------
-    >>> build_comparisons_section([])
-    ''
-    """
-    tests = [pair[0] for pair in group_by_pair(comparisons)]
-    if not tests:
-        return Markup()
-    items = [_build_comparison(test, *_compute_scale(tests, test.unit)) for test in tests]
+    def add(build: Callable[[Subject], Section]) -> Callable[[Subject], Section]:
+        SECTIONS.append(_Entry(build, frozenset(surfaces)))
+        return build
+
+    return add
+
+
+@_section("terminal", "page", "study")
+def _warn_first(subject: Subject) -> Section:
+    """Return what must be read before any number: a run that was cut short, learners that failed."""
+    results, banners = subject.results, []
+    if not results.complete:
+        n_planned = get_part(results.description, "stream").get("n_rows")
+        planned = f" of {n_planned:,}" if isinstance(n_planned, int) and n_planned > results.n_rows else ""
+        rows = f"{results.n_rows:,}{planned} row{'' if results.n_rows == 1 and not planned else 's'}"
+        banners.append(f"Cut short after {rows}: all numbers and verdicts are for these rows only.")
+    banners += [f"{failure}; it has no later readings." for failure in results.failures]
+    return Section("", (Sentences("", tuple(banners)),) if banners else (), kind="banner")
+
+
+@_section("terminal", "page", "study", "text", "overview")
+def _answer(subject: Subject) -> Section:
+    """Return which learner is best, by how much, how sure that is, and since when."""
+    answers = write_headline(subject.results, subject.comparisons)
+    return Section("", (Sentences("Answer", tuple(answers)),) if answers else (), kind="answer")
+
+
+@_section("terminal", "page", "study", "text")
+def _judge_models(subject: Subject) -> Section:
+    """Return live verdicts on each learner and requirement."""
+    if not subject.results.model_verdicts:
+        return Section("", ())
+    claims, terms = claim_models(subject.results.model_verdicts)
+    return Section("Live verdicts on one model", (claims,), terms)
+
+
+@_section("terminal", "page", "study", "text", "overview")
+def _rank_learners(subject: Subject) -> Section:
+    """Return the learners in the order of their values, with intervals, and what a rare class hides."""
+    return Section("", tuple(build_leading_grids(subject.results, subject.comparisons)))
+
+
+@_section("terminal", "page", "study", "text", "overview")
+def _list_results(subject: Subject) -> Section:
+    """Return every measure at the last row, mean and deviation over folds."""
+    if not subject.series:
+        return Section("", (), ("There are no readings.",))
+    ranked = {grid.title for grid in build_leading_grids(subject.results, subject.comparisons)}
+    (first, *others) = subject.series
+    if not others and first.n_folds == 1 and title_ranked(first.measure, first.forgetting) in ranked:
+        return Section("", ())  # that table has the same values
+    groups = groupby(subject.series, key=lambda series: series.forgetting)
+    return Section("", tuple(_build_finals_grid(list(group), subject.comparisons) for _, group in groups))
+
+
+@_section("page", "study")
+def _draw_curves(subject: Subject) -> Section:
+    """Return every measure along the stream, with drifts, alarms and hidden labels."""
+    results = subject.results
+    charts = build_curve_charts(results, subject.learners or results.learners, subject.run)
+    if not charts:
+        return Section("Curves", ())
+    hints = {
+        "Lines are means over folds; bands range from the lowest to the highest fold.": any(c.bands for c in charts),
+        "Over time, marks between two readings are at interpolated times.": results.has_time_axis
+        and bool(results.alarms or results.drifts),
+        "Long curves are downsampled to the minimum and maximum of neighbouring readings.": any(
+            len(chart.rows) > compute_point_limit(charts) for chart in charts
+        ),
+    }
+    note = " ".join(hint for hint, holds in hints.items() if holds)
+    switch = draw_switch() if results.has_time_axis else None
+    blocks = (switch, *charts, draw_marks_legend(results))
+    return Section("Curves", tuple(block for block in blocks if block is not None), (note,) if note else ())
+
+
+@_section("terminal", "page", "text", "details")
+def _cost(subject: Subject) -> Section:
+    """Return the cost of each learner: a table, along the stream, and against the first measure."""
+    grid, chart = build_costs_grid(subject.results), build_cost_chart(subject.results)
+    blocks = (grid, chart, draw_pareto_front(subject.results))
+    return Section("Cost", tuple(block for block in blocks if block is not None) if grid is not None else ())
+
+
+@_section("terminal", "page", "text")
+def _describe_labels(subject: Subject) -> Section:
+    """Return the balance of classes, and which labels arrived."""
+    results = subject.results
+    charts = (build_balance_chart(results), build_label_chart(results))
+    notes = [results.feedback.sentence] if results.feedback is not None and results.feedback.sentence else []
+    notes += describe_abstentions(results)
+    return Section("Classes and labels", tuple(chart for chart in charts if chart is not None), tuple(notes))
+
+
+@_section("page")
+def _confuse(subject: Subject) -> Section:
+    """Return the confusion matrix of each learner, with a slider to earlier moments."""
+    drawing, note = draw_confusions(subject.results)
+    title = "Confusion matrix" if len(subject.results.learners) == 1 else "Confusion matrices"
+    return Section(title, () if drawing is None else (drawing,), (note,) if drawing is not None else ())
+
+
+@_section("page", "text")
+def _calibrate(subject: Subject) -> Section:
+    """Return how well votes are calibrated, where they were kept."""
+    grid = build_calibration_grid(subject.results)
+    if grid is None:
+        return Section("", ())
+    return Section("Calibration", (draw_calibration(subject.results, subject.learners), grid))
+
+
+@_section("terminal", "page", "text", "details")
+def _estimate(subject: Subject) -> Section:
+    """Return losses estimated from few labels, beside the truth."""
+    return build_estimates_section(subject.results.label_estimates)
+
+
+@_section("terminal", "page", "text")
+def _score_alarms(subject: Subject) -> Section:
+    """Return alarms of detectors, scored against the true drifts."""
+    grid = build_alarms_grid(subject.results)
+    return Section("", () if grid is None else (grid,))
+
+
+@_section("terminal", "page", "study", "text", "details")
+def _compare_pairs(subject: Subject) -> Section:
+    """Return the outcome of the test of each pair, with its difference."""
+    claims = claim_pairs(subject.comparisons)
+    several = len({test.title for test in subject.comparisons}) > 1
+    tests = (_build_tests_grid(subject.comparisons),) if several else ()
+    return Section(COMPARISONS_TITLE, (*claims, *tests), describe_tests(subject.comparisons))
+
+
+@_section("terminal", "page", "text")
+def _judge_pairs(subject: Subject) -> Section:
+    """Return live verdicts on pairs, measure by measure, and the differences along the run."""
+    claims, terms = claim_verdicts(subject.results.verdicts)
+    charts = build_difference_charts(subject.results)
     note = (
-        "Tests that are valid once, after the last row. Each bar is the interval of the difference, from the view of"
-        " the learner that is ahead; the dashed line marks no difference."
+        "Curves: above 0 the first one is the better one, or in a measure of which less is better the second. Dashed"
+        " line: no difference; shaded: the margin. A verdict is reached once the band excludes the margin, or lies in"
+        " it; it ends once the band no longer supports it."
     )
-    return build_section(COMPARISONS_TITLE, build_item_list(items), tag("p", note, class_="note"))
+    figures: list[Block] = [*charts, *([Drawing(tag("p", note, class_="note"))] if charts else [])]
+    return Section("Live verdicts", (*claims, *figures), terms)
 
 
-def build_item_list(items: Sequence[Markup]) -> Markup:
-    """Return a list of pairs; if there are many, those after the first few are collapsed.
-
-    Examples
-    --------
-    >>> build_item_list([tag("li", "tree is better than bayes")])
-    '<ul class="verdicts"><li>tree is better than bayes</li></ul>'
-    """
-    shown = tag("ul", *items[:MAX_ITEMS], class_="verdicts")
-    if len(items) <= MAX_ITEMS:
-        return shown
-    more = tag("summary", count(len(items) - MAX_ITEMS, "more pair"))
-    return join_markup(shown, tag("details", more, tag("ul", *items[MAX_ITEMS:], class_="verdicts"), class_="more"))
+@_section("page", "text")
+def _summarise(subject: Subject) -> Section:
+    """Return findings beyond the answer, and what cannot be concluded."""
+    results, comparisons = subject.results, subject.comparisons
+    lists = {"Findings": list_findings(results, comparisons), "Limitations": list_limitations(results, comparisons)}
+    return Section("Summary", tuple(Sentences(title, tuple(texts)) for title, texts in lists.items() if texts))
 
 
-def build_finals_section(all_series: Sequence[Series], learners: Sequence[str]) -> Markup:
-    """Return the section with the mean and standard deviation over folds of every measure at the last row.
-
-    Examples
-    --------
-    >>> build_finals_section([], [])
-    ''
-    """
-    if not all_series:
-        return Markup()
-    spans = Counter(series.forgetting for series in all_series)
-    groups = [tag("th", describe_forgetting(name), colspan=n, scope="colgroup") for name, n in spans.items()]
-    measures = [tag("th", label_measure(series.measure, series.unit), scope="col") for series in all_series]
-    head = tag("thead", tag("tr", tag("th", "Learner", rowspan=2, scope="col"), *groups), tag("tr", *measures))
-    rows = (
-        tag("tr", build_learner_heading(index, name), *(_build_mean_cell(series, name) for series in all_series))
-        for index, name in enumerate(learners)
-        if any(name in series.values for series in all_series)
-    )
-    n_folds = max(series.n_folds for series in all_series)
-    value = f"Mean over {n_folds} folds ± standard deviation" if n_folds > 1 else "One fold"
-    best = " Bold: best mean; this does not imply significance." if len(learners) > 1 else ""
-    in_percent = ", in percent" if all(series.unit == RATE for series in all_series) else "; rates in percent"
-    note = tag("p", f"{value}{in_percent}.{best}", class_="note")
-    return build_section(
-        f"Results after {int(all_series[0].rows[-1]):,} rows", build_scrollable_table(head, rows), note
-    )
+@_section("page")
+def _list_folds(subject: Subject) -> Section:
+    """Return the value of every fold at the last row."""
+    grids = tuple(_build_folds_grid(series) for series in subject.series if series.n_folds > 1)
+    return Section("Results by fold", grids, kind="folded")
 
 
-def build_folds_section(all_series: Sequence[Series], learners: Sequence[str]) -> Markup:
-    """Return the section with the value of every fold at the last row, a table for each measure and forgetting.
-
-    Examples
-    --------
-    >>> build_folds_section([], [])
-    ''
-    """
-    tables = [_build_fold_table(series, learners) for series in all_series if series.n_folds > 1]
-    return build_section("Results by fold", *tables) if tables else Markup()
-
-
-def build_pairs_section(comparisons: Sequence[Comparison]) -> Markup:
-    """Return the section with every test of every pair: difference, interval, p-value and sentence.
-
-    Examples
-    --------
-    >>> build_pairs_section([])
-    ''
-    """
+@_section("page", "text")
+def _list_tests(subject: Subject) -> Section:
+    """Return every test of every pair, with the sentence to quote."""
+    comparisons = subject.comparisons
     if not comparisons:
-        return Markup()
-    shared = find_shared_unit(comparisons)
-    titles = (
-        "Pair",
-        "Test",
-        label_difference(shared).replace("d", "D", 1),
-        "Interval",
-        label_p(comparisons),
-        "Conclusion",
+        return Section("", ())
+    quotes = tuple(
+        " ".join([test.sentence, *(f"Note: {warning}." for warning in test.warnings)])
+        for pair in group_by_pair(comparisons)
+        for test in pair
     )
-    head = tag("thead", tag("tr", *(tag("th", title, scope="col") for title in titles)))
-    rows = (_build_test_row(pair, index, shared) for pair in group_by_pair(comparisons) for index in range(len(pair)))
-    return build_section("Pairwise tests at the end", build_scrollable_table(head, rows, class_="words"))
+    matrix = draw_p_matrix(comparisons) if len(group_by_pair(comparisons)) > 2 else None
+    blocks = (matrix, _build_tests_grid(comparisons), Sentences("Sentences to quote", quotes))
+    return Section("All tests and p-values", tuple(b for b in blocks if b is not None), kind="folded")
 
 
-def build_configuration_section(description: Mapping[str, object]) -> Markup:
-    """Return the section with the configuration of the run.
-
-    Examples
-    --------
-    >>> "<dt>seed</dt><dd>7</dd>" in build_configuration_section({"seed": 7})
-    True
-    """
-    shown = {name: part for name, part in description.items() if name != "call"}  # the same facts, for `rerun`
-    return build_section("Configuration", _build_definitions(shown)) if shown else Markup()
+@_section("page")
+def _configure(subject: Subject) -> Section:
+    """Return what was run."""
+    drawing = draw_configuration(subject.results.description)
+    return Section("Configuration", () if drawing is None else (drawing,), kind="folded")
 
 
-def build_section(title: str, *content: str) -> Markup:
-    """Return a section of the page under a heading.
-
-    Examples
-    --------
-    >>> build_section("Alarms", "none")
-    '<section aria-label="Alarms"><h2>Alarms</h2>none</section>'
-    """
-    return tag("section", tag("h2", title), *content, aria_label=title)
-
-
-def build_scrollable_table(head: Markup, rows: Iterable[Markup], class_: str | None = None) -> Markup:
-    """Return a table that scrolls horizontally on narrow screens.
-
-    Examples
-    --------
-    >>> build_scrollable_table(tag("thead"), [])[:20]
-    '<div class="scroll" '
-    """
-    table = tag("table", head, tag("tbody", *rows), class_=class_)
-    return tag("div", table, class_="scroll", tabindex=0, role="group", aria_label="table")
+def _build_finals_grid(all_series: Sequence[Series], comparisons: Sequence[Comparison]) -> Grid:
+    """Return the final results with one forgetting; the best is marked, and learners significantly worse than it."""
+    first = all_series[0]
+    tests = [pair[0] for pair in group_by_pair(comparisons)]
+    columns = tuple(label_measure(series.measure, series.unit) for series in all_series)
+    rows = tuple(
+        (learner, tuple(_build_final_cell(series, learner, _find_worse(series, tests)) for series in all_series))
+        for learner in first.values
+    )
+    tested = sorted({series.measure for series in all_series for test in tests if _is_test_of(test, series)})
+    folds = f"Mean over {first.n_folds} folds ± standard deviation." if first.n_folds > 1 else "One fold."
+    best = " Bold: best mean." if len(first.values) > 1 else ""
+    measures = ", ".join(tested)
+    worse = any(cell.worse for _, cells in rows for cell in cells)
+    marks = f" †: significantly worse than the best, by the first test of the pair ({measures})." if worse else ""
+    title = f"After {count(int(first.rows[-1]), 'row')}, {describe_forgetting(first.forgetting)}"
+    return Grid(title, ("learner", *columns), rows, folds + best + marks)
 
 
-def build_grid_section(grid: Grid, learners: Sequence[str] = ()) -> Markup:
-    """Return a table of the report model as a section of the page.
-
-    Examples
-    --------
-    >>> from streamgauge.reports.model import Cell
-    >>> "<h2>Cost</h2>" in build_grid_section(Grid("Cost", ("learner", "CPU s"), (("tree", (Cell("1.2"),)),)))
-    True
-    """
-    note = tag("p", grid.note, class_="note") if grid.note else Markup()
-    return build_section(grid.title, build_grid_table(grid, learners), note)
+def _build_final_cell(series: Series, learner: str, worse: frozenset[str] = frozenset()) -> Cell:
+    final = series.finals[learner]
+    partial = f"({final.n_defined} of {len(final.folds)} folds)" if 0 < final.n_defined < len(final.folds) else ""
+    spread = " ".join(filter(None, (format_spread(final.deviation, series.unit), partial)))
+    return Cell(format_value(final.mean, series.unit), spread, learner in series.best, learner in worse)
 
 
-def build_grid_table(
-    grid: Grid, learners: Sequence[str] = (), links: Mapping[str, Mapping[str, str]] | None = None
-) -> Markup:
-    """Return a table of the report model; rows that are named by a learner have its legend key.
+def _is_test_of(test: Comparison, series: Series) -> bool:
+    """Return whether a test was of the measure of a series, over the same rows, and not of a mean of readings."""
+    return (test.measure, test.forgetting) == (series.measure, series.forgetting) and test.n_readings is None
 
-    Parameters
-    ----------
-    grid
-        The table.
-    learners
-        The learners of the page, in the order of their keys.
-    links
-        By row and column: the address that a cell opens.
 
-    Examples
-    --------
-    >>> from streamgauge.reports.model import Cell
-    >>> grid = Grid("Cost", ("learner", "CPU s"), (("tree", (Cell("1.2", best=True),)),))
-    >>> 'class="best"' in build_grid_table(grid)
-    True
-    """
-    head = tag("tr", *(tag("th", column, scope="col") for column in grid.columns))
-    rows = (
-        tag(
-            "tr",
-            build_learner_heading(learners.index(name), name) if name in learners else tag("th", name, scope="row"),
-            *(
-                _build_grid_cell(cell, (links or {}).get(name, {}).get(column, ""), f"{column} on {name}")
-                for column, cell in zip(grid.columns[1:], cells, strict=True)
+def _find_worse(series: Series, tests: Sequence[Comparison]) -> frozenset[str]:
+    """Return the learners that are significantly worse than the best of a series."""
+    claims = [test for test in tests if _is_test_of(test, series) and test.better in series.best]
+    return frozenset(test.second if test.first in series.best else test.first for test in claims)
+
+
+def _build_folds_grid(series: Series) -> Grid:
+    rows = tuple(
+        (
+            learner,
+            (
+                _build_final_cell(series, learner),
+                *(Cell(format_value(float(value), series.unit)) for value in final.folds),
             ),
         )
-        for name, cells in grid.rows
-    )
-    return build_scrollable_table(tag("thead", head), rows)
-
-
-def _build_grid_cell(cell: Cell, address: str, name: str) -> Markup:
-    text = tag("span", cell.text + " °" * cell.equal, class_="mean")
-    if address:
-        text = tag("a", text, href=address, aria_label=f"{cell.text}: {name}")
-    return tag("td", text, class_="best" if cell.best else None)
-
-
-def build_learner_heading(position: int, name: str) -> Markup:
-    """Return the heading of a table row: legend key and name of a learner.
-
-    Examples
-    --------
-    >>> build_learner_heading(0, "tree")[-22:]
-    '<span>tree</span></th>'
-    """
-    return tag("th", draw_key(position), tag("span", name), scope="row")
-
-
-def _build_mean_cell(series: Series, learner: str) -> Markup:
-    final = series.finals.get(learner)
-    if final is None:
-        return tag("td")
-    mean = tag("span", format_value(final.mean, series.unit), class_="mean")
-    partial = f" ({final.n_defined} of {len(final.folds)} folds)" if 0 < final.n_defined < len(final.folds) else ""
-    spread = tag("span", format_spread(final.deviation, series.unit), partial, class_="spread")
-    return tag("td", mean, " ", spread, class_="best" if learner in series.best else None)
-
-
-def _build_fold_table(series: Series, learners: Sequence[str]) -> Markup:
-    titles = ["Learner", "Mean", *(str(fold) for fold in range(series.n_folds))]
-    head = tag("thead", tag("tr", *(tag("th", title, scope="col") for title in titles)))
-    rows = (
-        tag(
-            "tr",
-            build_learner_heading(index, name),
-            _build_mean_cell(series, name),
-            *(tag("td", format_value(float(value), series.unit)) for value in series.finals[name].folds),
-        )
-        for index, name in enumerate(learners)
-        if name in series.finals
+        for learner, final in series.finals.items()
     )
     title = f"{label_measure(series.measure, series.unit)} {describe_forgetting(series.forgetting)}, by fold"
-    return join_markup(tag("h3", title), build_scrollable_table(head, rows, "folds"))
+    return Grid(title, ("learner", "mean", *map(str, range(series.n_folds))), rows)
 
 
-def _compute_scale(tests: Sequence[Comparison], unit: str) -> tuple[float, float]:
-    """Return the range of the scale that the drawings of all tests in one unit share."""
-    bounds = [0.0, *(bound for test in tests if test.unit == unit for bound in _list_bounds(test))]
-    return min(bounds), max(bounds)
-
-
-def _list_bounds(test: Comparison) -> list[float]:
-    """Return the numbers in the drawing of a test: the interval, if any, then the difference."""
-    bounds = [*(test.interval or ()), *(() if test.difference is None else (test.difference,))]
-    return bounds if all(map(math.isfinite, bounds)) else []
-
-
-def _build_comparison(test: Comparison, low: float, high: float) -> Markup:
-    number = tag("span", format_difference(test.difference, test.unit), class_="difference")
-    unit = f" {to_difference_unit(test.unit, short=True)} "
-    figures = tag("div", number, unit, tag("span", format_interval(test), class_="spread"), class_="figures")
-    words = tag("div", tag("p", test.sentence), _build_warnings(test))
-    is_clear = test.interval is not None and (test.interval[0] > 0 or test.interval[1] < 0)
-    drawing = draw_interval(_list_bounds(test), (low, high), is_clear=is_clear)
-    return tag("li", words, tag("div", drawing, figures, class_="estimate"))
-
-
-def _build_warnings(test: Comparison) -> Markup:
-    return join_markup(*(tag("p", warning, class_="warning") for warning in test.warnings))
-
-
-def draw_interval(
-    bounds: Sequence[float], scale: tuple[float, float], *, is_clear: bool, middle: float = 0.0, margin: float = 0.0
-) -> Markup:
-    """Draw an interval and the estimate in it around a middle, on a scale between two numbers.
-
-    Parameters
-    ----------
-    bounds
-        The ends of the interval, if there is one, then the estimate.
-    scale
-        The ends of the scale.
-    is_clear
-        Whether the interval excludes the middle, which decides its colour.
-    middle
-        What the dashed line marks.
-    margin
-        The distance from the middle that is shaded.
-
-    Examples
-    --------
-    >>> draw_interval([], (-1.0, 1.0), is_clear=False).count("<line")
-    1
-    """
-    low, high = scale
-
-    def place(value: float) -> float:
-        return round(6 + 188 * (min(max(value, low), high) - low) / ((high - low) or 1.0), 1)
-
-    left, right = place(middle - margin), place(middle + margin)
-    marks = [tag("rect", x=left, y=3, width=round(right - left, 1), height=22, class_="margin")] if margin else []
-    marks.append(tag("line", x1=place(middle), y1=1, x2=place(middle), y2=27, class_="zero"))
-    xs = [place(bound) for bound in bounds]
-    if len(xs) == 3:
-        ends = ((xs[0], 14, xs[1], 14), (xs[0], 9, xs[0], 19), (xs[1], 9, xs[1], 19))
-        marks.extend(tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="reach") for x1, y1, x2, y2 in ends)
-    marks.extend(tag("circle", cx=x, cy=14, r=4) for x in xs[-1:])
-    return tag(
-        "svg", *marks, class_="interval clear" if is_clear else "interval", viewBox="0 0 200 28", aria_hidden="true"
-    )
-
-
-def _build_test_row(pair: Sequence[Comparison], index: int, shared: str | None) -> Markup:
-    test = pair[index]
-    names = join_markup(tag("span", test.first), " minus ", tag("span", test.second), ", ", test.measure)
-    cells = [tag("th", names, scope="rowgroup", rowspan=len(pair))] if index == 0 else []
-    cells.append(tag("td", test.title, class_="text"))
-    other_interval, other_p = format_such_streams(test)
-    cells.append(tag("td", format_estimate(test, shared)))
-    for text, other, note in (
-        (format_interval(test), other_interval, "for such streams "),
-        (format_p_value(test.deciding_p), other_p, ""),
-    ):
-        second = tag("div", tag("span", note, class_="spread") if note else "", other) if other else ""
-        cells.append(tag("td", tag("div", text), second))
-    cells.append(tag("td", test.sentence, _build_warnings(test), class_="text sentence"))
-    return tag("tr", *cells, class_="starts" if index == 0 else None)
-
-
-def _build_definitions(entries: Mapping[str, object]) -> Markup:
-    pairs = (
-        join_markup(
-            tag("dt", LABELS.get(str(name), str(name).replace("_", " "))),
-            tag("dd", _build_definition(_format_count(str(name), value))),
+def _build_tests_grid(comparisons: Sequence[Comparison]) -> Grid:
+    shared = find_shared_unit(comparisons)
+    with_streams = any(test.such_streams is not None for test in comparisons)
+    rows = tuple(
+        (
+            f"{test.first} minus {test.second}, {test.measure}",
+            tuple(
+                Cell(text)
+                for text in (
+                    test.title,
+                    format_estimate(test, shared),
+                    format_interval(test),
+                    format_p_value(test.deciding_p),
+                    *(format_such_streams(test) if with_streams else ()),
+                )
+            ),
         )
-        for name, value in entries.items()
+        for pair in group_by_pair(comparisons)
+        for test in pair
     )
-    return tag("dl", *pairs)
-
-
-def _format_count(name: str, value: object) -> object:
-    """Return a count with thousands separators, and anything else unchanged; a seed is not a count."""
-    return f"{value:,}" if name.startswith("n_") and isinstance(value, int) else value
-
-
-def _build_definition(value: object) -> Markup:
-    if isinstance(value, Mapping):
-        names = [tag("p", str(value[name])) for name in NAMES if name in value]
-        rest = {name: entry for name, entry in value.items() if name not in NAMES}
-        return join_markup(*names, _build_definitions(rest) if rest else "")
-    if isinstance(value, list | tuple):
-        return join_markup(", ".join(str(item) for item in value))
-    if isinstance(value, bool):
-        return join_markup("yes" if value else "no")
-    return join_markup(f"{value:.4g}" if isinstance(value, float) else str(value))
+    p_value = label_p(comparisons)
+    columns = ("pair", "test", label_difference(shared), "interval", p_value)
+    adjustment = comparisons[0].adjustment
+    note = "Tests that are valid once, after the last row." + (f" Adjusted by {adjustment}." if adjustment else "")
+    streams = ("interval for such streams", p_value) if with_streams else ()
+    return Grid("Pairwise tests", (*columns, *streams), rows, note)

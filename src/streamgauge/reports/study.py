@@ -9,12 +9,13 @@ from typing import Any, Literal, get_args
 from streamgauge.errors import StreamgaugeError, require_between, unknown_name
 from streamgauge.measures import measure as find_measure
 from streamgauge.records import RunData
-from streamgauge.reports.document import build_document, build_ranking_document
+from streamgauge.reports.document import build_document
 from streamgauge.reports.latex import to_latex
 from streamgauge.reports.markdown import to_markdown
 from streamgauge.reports.model import Grid
 from streamgauge.reports.page import page_html
 from streamgauge.reports.paper import build_paper_tables
+from streamgauge.reports.rankings import build_ranking_document
 from streamgauge.reports.study_page import build_study_page
 from streamgauge.significance import POST_HOCS, Comparison, Ranking, rank
 from streamgauge.significance.ranking import check_value
@@ -195,6 +196,6 @@ def build_ranking_tables(runs: Sequence[RunData], ranking: Ranking, value: str |
     for measure in dict.fromkeys((ranking.measure, *shared)):
         with suppress(StreamgaugeError):  # it is undefined for a learner on a stream
             options: dict[str, Any] = {"alpha": ranking.alpha, "post_hoc": ranking.post_hoc, "value": value}
-            blocks = build_paper_tables(runs, measures=[measure], **options).blocks
-            tables += [block for block in blocks if isinstance(block, Grid)]
+            sections = build_paper_tables(runs, measures=[measure], **options).sections
+            tables += [block for section in sections for block in section.blocks if isinstance(block, Grid)]
     return tables

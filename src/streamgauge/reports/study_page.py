@@ -9,29 +9,14 @@ import numpy as np
 from streamgauge._format.markup import Markup, join_markup, tag
 from streamgauge._format.text import count, describe_forgetting, shorten_stream_name
 from streamgauge.records import RunData
-from streamgauge.reports.charts import Chart, build_curve_charts
 from streamgauge.reports.curves import Curve, summarise_folds
-from streamgauge.reports.headline import write_headline, write_ranking_headline
-from streamgauge.reports.live_sections import build_model_verdicts_section
-from streamgauge.reports.model import Grid
-from streamgauge.reports.page import (
-    assemble_page,
-    build_banners,
-    build_curves_section,
-    build_header,
-    build_headline,
-    collect_marks,
-)
+from streamgauge.reports.html import list_charts, to_markup
+from streamgauge.reports.marks import collect_marks
+from streamgauge.reports.model import Drawing, Grid, Section
+from streamgauge.reports.page import assemble_page, build_header
 from streamgauge.reports.paper import shorten_streams
-from streamgauge.reports.ranked import build_leading_grids
-from streamgauge.reports.rankings import build_ranking_sections
-from streamgauge.reports.sections import (
-    build_comparisons_section,
-    build_finals_section,
-    build_grid_section,
-    build_section,
-)
-from streamgauge.reports.series import list_series
+from streamgauge.reports.rankings import build_ranking_document
+from streamgauge.reports.sections import Subject, build_sections
 from streamgauge.reports.svg import draw_key, draw_small_curves
 from streamgauge.reports.title import describe_run, get_part
 from streamgauge.significance import Comparison, Ranking
@@ -62,29 +47,41 @@ def build_study_page(
     """
     # Learners have the same colours on the whole page.
     learners = tuple(dict.fromkeys(name for run in runs for name in run.learners))
-    charts = [build_curve_charts(run, learners, index) for index, run in enumerate(runs)]
+    parts_of_runs = [
+        build_sections(Subject(run, tests, learners, index), "study")
+        for index, (run, tests) in enumerate(zip(runs, comparisons, strict=True))
+    ]
     by_stream = _group_by_stream(runs)
     title = f"{count(len(learners), 'learner')} on {count(len(by_stream), 'stream')}"
     streams = dict(zip(by_stream, shorten_streams(list(by_stream)), strict=True))
     if ranking is None:
         not_ranked = tag("strong", "The learners are not ranked. ")
-        answer = tag("p", not_ranked, reason, class_="banner", role="status")
+        ranked = tag("p", not_ranked, reason, class_="banner", role="status")
     else:
-        answer = build_headline([write_ranking_headline(ranking)])
-    names = [_name_run(runs, index, streams) for index in range(len(runs))]
+        document = build_ranking_document(ranking, tables, _link_runs(runs, by_stream, streams))
+        ranked = join_markup(*map(to_markup, document.sections))
     parts = [
         build_header(title, _describe_study(runs, len(by_stream))),
-        answer,
-        "" if ranking is None else build_ranking_sections(ranking, tables, _link_runs(runs, by_stream, streams)),
+        ranked,
         _build_multiples(runs, by_stream, streams, learners, "" if ranking is None else ranking.measure),
         tag("h2", "Runs"),
         *(
-            _build_run_part(run, tests, run_charts, learners, index=index, name=name, is_open=len(runs) <= FEW)
-            for index, (run, tests, run_charts, name) in enumerate(zip(runs, comparisons, charts, names, strict=True))
+            tag(
+                "details",
+                tag("summary", shorten_stream_name(_name_run(runs, index, streams))),
+                tag("p", describe_run(run), class_="note"),
+                *(to_markup(section, learners) for section in sections),
+                class_="run",
+                id=f"run-{index}",
+                open="open" if len(runs) <= FEW else None,
+            )
+            for index, (run, sections) in enumerate(zip(runs, parts_of_runs, strict=True))
         ),
     ]
     marks: list[Mapping[str, object]] = [collect_marks(run, learners) for run in runs]
-    return assemble_page(title, join_markup(*parts), learners, list(chain.from_iterable(charts)), marks)
+    return assemble_page(
+        title, join_markup(*parts), learners, list_charts([*chain.from_iterable(parts_of_runs)]), marks
+    )
 
 
 def _describe_study(runs: Sequence[RunData], n_streams: int) -> str:
@@ -166,36 +163,10 @@ def _build_multiples(
     keys = tag("ul", *(tag("li", draw_key(i), name) for i, name in enumerate(learners)), class_="keys")
     note = "Each picture has its own scale. Over all runs of a stream and their folds."
     title = f"{measure} over time, {describe_forgetting(forgetting)}"
-    return build_section(title, keys, tag("div", *figures, class_="multiples"), tag("p", note, class_="note"))
+    drawing = join_markup(keys, tag("div", *figures, class_="multiples"))
+    return to_markup(Section(title, (Drawing(drawing),), (note,)))
 
 
 def _average(curves: Sequence[np.ndarray]) -> Curve:
     """Return the mean of curves [rows, folds] over runs and folds."""
     return summarise_folds(np.concatenate([curve.T for curve in curves]))
-
-
-def _build_run_part(
-    run: RunData,
-    tests: Sequence[Comparison],
-    charts: Sequence[Chart],
-    learners: Sequence[str],
-    *,
-    index: int,
-    name: str,
-    is_open: bool,
-) -> Markup:
-    return tag(
-        "details",
-        tag("summary", shorten_stream_name(name)),
-        tag("p", describe_run(run), class_="note"),
-        build_banners(run),
-        build_headline(write_headline(run, tests)),
-        build_model_verdicts_section(run.model_verdicts),
-        *(build_grid_section(grid, learners) for grid in build_leading_grids(run, tests)),
-        build_finals_section(list_series(run), learners),
-        build_comparisons_section(tests),
-        build_curves_section(charts, [run]),
-        class_="run",
-        id=f"run-{index}",
-        open="open" if is_open else None,
-    )

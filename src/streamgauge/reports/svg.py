@@ -16,8 +16,11 @@ from streamgauge.significance import Ranking
 
 __all__ = ["draw_key", "draw_pareto", "draw_ranks", "draw_small_curves", "wrap_picture"]
 
-WIDTH, HEIGHT = 720, 320
-LEFT, RIGHT, TOP, FOOT = 70, 110, 20, 50
+WIDTH, HEIGHT = 460, 320
+LEFT, RIGHT, TOP, FOOT = 56, 24, 28, 50
+
+LETTER = 7.2
+"""The width of a letter, at most for nearly all names."""
 
 SMALL = (320, 170)
 """Width and height of a small picture."""
@@ -63,17 +66,32 @@ def draw_pareto(points: Sequence[ParetoPoint], measure: str, unit: str) -> Marku
     for (x1, y1), (x2, y2) in pairwise(front):
         marks.append(tag("line", x1=x1, y1=y1, x2=x2, y2=y1, class_="front"))
         marks.append(tag("line", x1=x2, y1=y1, x2=x2, y2=y2, class_="front"))
+    boxes: list[tuple[float, float, float]] = []
     for position, (log, point) in enumerate(zip(logs, points, strict=True)):
         x, y = project(log, point.value)
         kind = f"curve-{position % len(COLOURS)}" + ("" if point.on_front else " hollow")
         marks.append(tag("circle", cx=x, cy=y, r=5, class_=kind))
-        anchor = "end" if x + 8 * len(point.learner) > WIDTH else "start"
-        marks.append(tag("text", point.learner, x=x + (-6 if anchor == "end" else 6), y=y - 8, text_anchor=anchor))
+        marks.append(_place_name(point.learner, x, y, boxes))
     marks.append(tag("text", COSTS["ram_hours"], x=WIDTH - RIGHT, y=HEIGHT - 8, class_="axis", text_anchor="end"))
-    marks.append(tag("text", label_measure(measure, unit), x=8, y=TOP - 6, class_="axis"))
+    marks.append(tag("text", label_measure(measure, unit), x=8, y=TOP - 14, class_="axis"))
     front_names = ", ".join(point.learner for point in points if point.on_front)
     label = f"{measure} against {COSTS['ram_hours']}; on the Pareto front: {front_names}"
     return wrap_picture(marks, WIDTH, HEIGHT, label)
+
+
+def _place_name(name: str, x: float, y: float, boxes: list[tuple[float, float, float]]) -> Markup:
+    """Write a name beside a point where it covers no other name; `boxes` has the left, right and foot of each."""
+    wide = LETTER * len(name)
+    left = max(min(x - wide / 2, WIDTH - wide - 4), 4)
+    tries = [y + step for pair in ((-10 - 15 * k, 20 + 15 * k) for k in range(6)) for step in pair]
+    feet = [foot for foot in tries if TOP - 8 < foot < HEIGHT - FOOT] or [y - 10]
+
+    def is_free(foot: float) -> bool:
+        return all(abs(foot - other) > 13 or left > right or left + wide < start for start, right, other in boxes)
+
+    foot = next(filter(is_free, feet), feet[0])
+    boxes.append((left, left + wide, foot))
+    return tag("text", name, x=round(left + wide / 2, 1), y=round(foot, 1), text_anchor="middle")
 
 
 def draw_ranks(ranking: Ranking) -> Markup:
@@ -87,13 +105,12 @@ def draw_ranks(ranking: Ranking) -> Markup:
     >>> draw_ranks(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"])).count("<circle")
     4
     """
-    k, step = len(ranking.learners), 26
+    k, step = len(ranking.learners), 40
     means = dict(zip(ranking.learners, ranking.mean_ranks.tolist(), strict=True))
-    left = 24 + 8 * max(map(len, ranking.learners))
-    right, top = left + 380, 34
-    width = max(WIDTH, right + 70 + 18 * len(ranking.groups))  # so that the text has the size of others
+    left, right, top = 14, 330, 34
+    width = right + 60 + 16 * len(ranking.groups)
     bottom = top + step * k + 8
-    ys = {name: top + step * (index + 0.75) for index, name in enumerate(ranking.order)}
+    ys = {name: top + step * (index + 0.8) for index, name in enumerate(ranking.order)}
 
     def project(mean: float) -> float:
         return round(left + (right - left) * (mean - 1) / max(k - 1, 1), 1)
@@ -112,10 +129,10 @@ def draw_ranks(ranking: Ranking) -> Markup:
         x, colour = project(means[name]), ranking.learners.index(name) % len(COLOURS)
         marks.append(_draw_line(left, y, x, y, "stem"))
         marks.append(tag("circle", cx=x, cy=y, r=5, class_=f"curve-{colour}"))
-        marks.append(tag("text", name, x=left - 10, y=y + 4, text_anchor="end"))
+        marks.append(tag("text", name, x=left, y=y - 11))
         marks.append(tag("text", f"{means[name]:.2f}", x=x + 10, y=y + 4))
     for index, group in enumerate(ranking.groups):
-        x = right + 62 + 18 * index
+        x = right + 58 + 16 * index
         marks.append(_draw_line(x, ys[group[0]], x, ys[group[-1]], "bar"))
         marks.extend(tag("circle", cx=x, cy=ys[name], r=4) for name in group)
     best_first = ", ".join(f"{name} {means[name]:.2f}" for name in ranking.order)
@@ -209,12 +226,13 @@ def _draw_line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:
 
 
 def wrap_picture(marks: Sequence[Markup], width: int, height: int, label: str) -> Markup:
-    """Return a drawing of marks in a box that scrolls if the page is narrower.
+    """Return a drawing of marks in a box, as large as its text is meant to be, or as small as the page is.
 
     Examples
     --------
     >>> 'aria-label="ranks"' in wrap_picture([], 100, 50, "ranks")
     True
     """
-    drawing = tag("svg", *marks, class_="picture", viewBox=f"0 0 {width} {height}", role="img", aria_label=label)
-    return tag("div", drawing, class_="scroll pictured", tabindex=0, role="group", aria_label="picture")
+    box = f"0 0 {width} {height}"
+    drawing = tag("svg", *marks, class_="picture", viewBox=box, width=width, role="img", aria_label=label)
+    return tag("div", drawing, class_="pictured")

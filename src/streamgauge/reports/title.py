@@ -1,8 +1,9 @@
 """The title of a report, and a sentence that describes the run."""
 
+import re
 from collections.abc import Mapping
 
-from streamgauge._format.text import count, describe_forgetting, join_words
+from streamgauge._format.text import count, describe_forgetting, join_words, shorten_stream_name
 from streamgauge.records import RunData
 
 __all__ = ["build_title", "describe_run", "get_part"]
@@ -38,8 +39,8 @@ def describe_run(results: RunData) -> str:
     'Evaluated on 10 rows of SEA(n_'
     """
     stream, scheme = (get_part(results.description, name) for name in ("stream", "scheme"))
-    stream_words = f" of {stream['name']}" if "name" in stream else ""
-    scheme_words = f", by {scheme['name']}" if "name" in scheme else ""
+    stream_words = f" of {shorten_stream_name(str(stream['name']))}" if "name" in stream else ""
+    scheme_words = f", by {_shorten_scheme(str(scheme['name']))}" if "name" in scheme else ""
     n_folds = scheme.get("n_folds")
     folds = f" in {count(n_folds, 'fold')}" if isinstance(n_folds, int) else ""
     tested = TESTED.get(str(scheme.get("test")), "")
@@ -49,6 +50,11 @@ def describe_run(results: RunData) -> str:
         phrases = [describe_forgetting(forgetting) for forgetting in results.forgettings]
         measured = f" Measured: {join_words(results.measures)} {join_words(phrases)}."
     return f"Evaluated on {count(results.n_rows, 'row')}{stream_words}{how}.{measured}"
+
+
+def _shorten_scheme(name: str) -> str:
+    """Return the name of a scheme without what the sentence says in words: which rows are tested."""
+    return re.sub(r"\(test='\w+'\)|, test='\w+'", "", name)
 
 
 def get_part(description: Mapping[str, object], name: str) -> Mapping[str, object]:

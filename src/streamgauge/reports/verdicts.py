@@ -72,17 +72,20 @@ class VerdictLine:
         return f"[{', '.join(ends)}]" if ends else ""
 
     @property
-    def state(self) -> str:
-        """Who is ahead now, and about how many more rows a verdict needs."""
+    def lead_now(self) -> str:
+        """Who is ahead now, and by how much."""
         unit = self.verdict.unit
         if math.isnan(self.lead):
-            text = "the difference is not defined now"
-        elif self.lead == 0.0:
-            text = f"now there is no difference {self.interval}".rstrip()
-        else:
-            parts = (format_value(self.lead, unit), to_difference_unit(unit, short=True), self.interval)
-            text = f"now {self.ahead} is ahead by {' '.join(filter(None, parts))}"
-        return "; ".join(filter(None, (text, describe_rows_left(self.verdict))))
+            return "the difference is not defined now"
+        if self.lead == 0.0:
+            return f"now there is no difference {self.interval}".rstrip()
+        parts = (format_value(self.lead, unit), to_difference_unit(unit, short=True), self.interval)
+        return f"now {self.ahead} is ahead by {' '.join(filter(None, parts))}"
+
+    @property
+    def state(self) -> str:
+        """Who is ahead now, and about how many more rows a verdict needs."""
+        return "; ".join(filter(None, (self.lead_now, describe_rows_left(self.verdict))))
 
 
 @dataclass(frozen=True)

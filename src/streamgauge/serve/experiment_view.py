@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,9 @@ from streamgauge._engine.journal.format import read_json
 from streamgauge._format.text import count
 from streamgauge.errors import StreamgaugeError
 from streamgauge.experiments.plan import PLAN
-from streamgauge.reports.document import build_ranking_document
-from streamgauge.reports.model import Grid
+from streamgauge.reports.data import to_data
 from streamgauge.reports.paper import shorten_streams
+from streamgauge.reports.rankings import build_ranking_document
 from streamgauge.reports.study import build_ranking_tables, rank_runs
 from streamgauge.results import Results
 from streamgauge.serve.curve_sources import Cache
@@ -55,7 +54,7 @@ def describe_experiment(run_folders: RunFolders, name: str) -> dict[str, Any]:
 
 
 def _build_parts(folders: Mapping[str, Path], cache: Cache) -> list[dict[str, Any]]:
-    """Return a part for each scheme and labelling: the blocks of its ranking, and which run a value comes from."""
+    """Return a part for each scheme and labelling: the sections of its ranking, and which run a value comes from."""
     by_setting: dict[tuple[str, str], list[tuple[str, Results]]] = defaultdict(list)
     for id_, folder in folders.items():
         results = cache.load(folder).results
@@ -84,11 +83,8 @@ def _rank_part(found: Sequence[tuple[str, Results]]) -> dict[str, Any]:
     whole, note = _select_whole([merge_runs(results) for results in by_condition.values()])
     ranking, reason = rank_runs(whole)
     if ranking is None:
-        return {"blocks": [], "note": f"Not ranked: {reason}.", "links": {}, "ranks": [], "groups": []}
+        return {"sections": [], "note": f"Not ranked: {reason}.", "links": {}, "ranks": [], "groups": []}
     document = build_ranking_document(ranking, build_ranking_tables(whole, ranking))
-    blocks = [
-        {"kind": "grid" if isinstance(block, Grid) else "sentences", **asdict(block)} for block in document.blocks
-    ]
     means = dict(zip(ranking.learners, ranking.mean_ranks.tolist(), strict=True))
     names = list(dict.fromkeys(_name_part(run, "stream") for run in whole))
     links: dict[str, dict[str, str]] = {}
@@ -96,7 +92,7 @@ def _rank_part(found: Sequence[tuple[str, Results]]) -> dict[str, Any]:
         of_stream = [(id_, results) for id_, results in reversed(found) if _name_part(results, "stream") == name]
         links[short] = {learner: id_ for id_, results in of_stream for learner in results.learners}
     return {
-        "blocks": blocks,
+        "sections": to_data(document.sections),
         "note": note,
         "links": links,
         "ranks": [{"learner": name, "mean": means[name]} for name in ranking.order],

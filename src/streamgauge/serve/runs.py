@@ -6,41 +6,23 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from streamgauge._engine.journal import JournalReader
 from streamgauge._engine.journal import format as files
-from streamgauge._format.numbers import format_p_value
 from streamgauge._format.text import describe_forgetting
 from streamgauge.errors import StreamgaugeError
+from streamgauge.records import LabelEstimate
 from streamgauge.results import Results
 from streamgauge.results.files import read_manifest
 from streamgauge.serve.catalogues import find_experiment
 from streamgauge.serve.curve_sources import MALFORMED, Cache, RunRecords, read_journal
 from streamgauge.significance.verdict_terms import describe_verdicts
 
-if TYPE_CHECKING:
-    from streamgauge.significance import Comparison
-
 __all__ = ["Run", "merge_alarms"]
 
 MAX_MARKS = 2_000
 """Number of positions along a curve that can be marked: more than a screen has columns."""
-
-TEST_FACTS = (
-    "first",
-    "second",
-    "measure",
-    "unit",
-    "greater_is_better",
-    "difference",
-    "interval",
-    "alpha",
-    "sentence",
-    "question",
-    "adjustment",
-)
-"""What is sent of a comparison as it is."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -50,16 +32,8 @@ LISTS = ("learners", "forgettings", "measures")
 NUMBERS = {"n_folds": 1, "n_rows": 0, "total": None, "seconds": None, "started": None, "updated": None}
 """The main facts of a run by kind; numbers with what stands for an unknown one."""
 
-VERDICT_PARTS = (
-    "answers",
-    "verdicts",
-    "verdict_terms",
-    "model_verdicts",
-    "model_verdict_terms",
-    "comparisons",
-    "label_estimates",
-)
-"""What is sent of verdicts, of the answers and comparisons of a finished run, and of estimates of losses."""
+VERDICT_PARTS = ("verdicts", "verdict_terms", "model_verdicts", "model_verdict_terms")
+"""What is sent of live verdicts as the journal has it."""
 
 
 def _names_run(read: Callable[Concatenate["Run", P], T]) -> Callable[Concatenate["Run", P], T]:
@@ -312,36 +286,28 @@ def _describe_results(results: Results) -> dict[str, Any]:
 
 
 def _select_verdicts(status: dict[str, Any]) -> dict[str, Any]:
-    return {part: status.get(part, []) for part in VERDICT_PARTS}
+    """Return the live verdicts of a run that is not finished, and the section with its estimates from few labels."""
+    from streamgauge.reports.data import to_data  # noqa: PLC0415  (SciPy is slow to import)
+    from streamgauge.reports.sections import build_estimates_section  # noqa: PLC0415
+
+    estimates = [LabelEstimate(**facts) for facts in status.get("label_estimates", [])]
+    parts = {part: status.get(part, []) for part in VERDICT_PARTS}
+    return {**parts, "overview": [], "details": to_data([build_estimates_section(estimates)] if estimates else [])}
 
 
 def _list_verdicts(results: Results) -> dict[str, Any]:
-    """Return the answers and the outcomes of the recommended tests, as in the report, and the live verdicts."""
-    from streamgauge.reports.headline import write_headline  # noqa: PLC0415  (SciPy is slow to import)
+    """Return the live verdicts, and the sections of the report, as the page of the run has them."""
+    from streamgauge.reports.data import to_data  # noqa: PLC0415  (SciPy is slow to import)
+    from streamgauge.reports.sections import Subject, build_sections  # noqa: PLC0415
     from streamgauge.reports.study import run_recommended_tests  # noqa: PLC0415
 
     pairs, models = describe_verdicts(results.verdicts), describe_verdicts(results.model_verdicts)
-    comparisons = run_recommended_tests(results)
+    subject = Subject(results, run_recommended_tests(results), results.learners)
     return {
-        "answers": write_headline(results, comparisons),
         "verdicts": pairs.facts,
         "verdict_terms": pairs.terms,
         "model_verdicts": models.facts,
         "model_verdict_terms": models.terms,
-        "comparisons": [_describe_comparison(comparison) for comparison in comparisons],
-        "label_estimates": [asdict(estimate) for estimate in results.label_estimates],
-    }
-
-
-def _describe_comparison(comparison: "Comparison") -> dict[str, Any]:
-    sides = {comparison.first: "first", comparison.second: "second"}
-    outcome = sides.get(str(comparison.better), "undecided")
-    facts = {name: getattr(comparison, name) for name in TEST_FACTS}
-    such_streams = comparison.such_streams
-    return {
-        **facts,
-        "outcome": outcome,
-        "test": comparison.title,
-        "p": format_p_value(comparison.deciding_p),
-        "such_p": "" if such_streams is None else format_p_value(such_streams.deciding_p),
+        "overview": to_data(build_sections(subject, "overview")),
+        "details": to_data(build_sections(subject, "details")),
     }

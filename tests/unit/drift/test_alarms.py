@@ -205,7 +205,7 @@ def test_alarms_travel_through_files_scores_tables_and_pages(tmp_path: Path) -> 
     assert "<h2>Alarms</h2>" in page
     drift = next(alarm.row for alarm in results.alarms if alarm.kind == "drift")
     assert f"[{drift},0,2]" in page
-    assert "Triangles: alarms" in page
+    assert "alarm of a detector" in page
 
 
 @dataclass(frozen=True)

@@ -46,8 +46,8 @@ def write_all(results: Results) -> dict[str, str]:
 def test_every_format_says_what_was_found_and_what_cannot_be_concluded(results: Results) -> None:
     for text in write_all(results).values():
         for sentence in (
-            *list_findings(results, compare_all(results), pairs=False),
-            *list_limitations(results, compare_all(results), warnings=False),
+            *list_findings(results, compare_all(results)),
+            *list_limitations(results, compare_all(results)),
         ):
             assert sentence in text
         for comparison in compare_all(results):

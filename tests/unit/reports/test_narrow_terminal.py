@@ -8,7 +8,7 @@ from rich.text import Text
 
 import streamgauge as sg
 from streamgauge.reports import build_summary
-from streamgauge.reports.tables import StackedTable
+from streamgauge.reports.terminal import StackedTable
 from streamgauge.streams import ArrayStream
 
 LEARNERS = [

@@ -32,7 +32,7 @@ def runs() -> list[sg.Results]:
 
 
 def test_a_table_has_means_and_deviations_over_seeds_and_mean_ranks(runs: list[sg.Results]) -> None:
-    table = build_paper_tables(runs, measures=["accuracy"]).blocks[0]
+    table = build_paper_tables(runs, measures=["accuracy"]).sections[0].blocks[0]
     assert isinstance(table, Grid)
     name, cells = table.rows[0]
     values = np.array([run.final("NaiveBayes", "accuracy").mean for run in runs[:2]])
@@ -45,7 +45,7 @@ def test_a_table_has_means_and_deviations_over_seeds_and_mean_ranks(runs: list[s
 
 
 def test_a_single_run_a_stream_has_deviations_over_folds(runs: list[sg.Results]) -> None:
-    table = build_paper_tables(runs[::2]).blocks[1]
+    table = build_paper_tables(runs[::2]).sections[1].blocks[0]
     assert isinstance(table, Grid)
     folds = runs[0].final("NaiveBayes", "kappa").folds
     assert table.rows[0][1][0].text == f"{100 * folds.mean():.2f} ±{100 * folds.std(ddof=1):.2f}"
@@ -53,7 +53,7 @@ def test_a_single_run_a_stream_has_deviations_over_folds(runs: list[sg.Results])
 
 
 def test_marks_are_what_the_tests_say(runs: list[sg.Results]) -> None:
-    table = build_paper_tables(runs[:1], measures=["accuracy"]).blocks[0]
+    table = build_paper_tables(runs[:1], measures=["accuracy"]).sections[0].blocks[0]
     assert isinstance(table, Grid)
     group = compare_all(runs[0]).best_group
     (_, cells), *rest = table.rows
@@ -64,7 +64,7 @@ def test_marks_are_what_the_tests_say(runs: list[sg.Results]) -> None:
 
 def test_marks_under_a_window_are_those_of_the_windowed_test() -> None:
     run = sg.evaluate("SEA(n_rows=8000)", LEARNERS, scheme="Bootstrap(5)", forgetting="Window(50)", every=50)
-    table = build_paper_tables([run]).blocks[0]
+    table = build_paper_tables([run]).sections[0].blocks[0]
     assert isinstance(table, Grid)
     assert "mean of the readings over the stream" in table.title
     group = compare_all(run, forgetting="Window(width=50)").best_group

@@ -14,9 +14,10 @@ from streamgauge import plots
 from streamgauge._engine.journal import Layout
 from streamgauge.reports import report
 from streamgauge.reports.findings import group_by_pair, list_ranking_findings, turn_to_leader
-from streamgauge.reports.sections import build_comparisons_section, build_pairs_section
+from streamgauge.reports.html import to_markup
+from streamgauge.reports.sections import Subject, build_sections
 from streamgauge.reports.study import Format
-from streamgauge.reports.tables import build_pairs_table
+from streamgauge.reports.terminal import build_summary
 from streamgauge.significance import Answer, Comparison, rank_table
 from tests.support.report_examples import example_comparison, example_results
 
@@ -37,7 +38,7 @@ LOSS = replace(LOSS, greater_is_better=False)
 
 def print_table(comparison: Comparison) -> str:
     console = Console(width=200, record=True, file=StringIO())
-    console.print(build_pairs_table([comparison]))
+    console.print(build_summary(example_results(("bayes", "tree")), [comparison]))
     return console.export_text()
 
 
@@ -45,9 +46,16 @@ def write_report(kind: Format) -> Callable[[Comparison], str]:
     return lambda comparison: str(report(example_results(("bayes", "tree")), [comparison], format=kind))
 
 
+def find_section(comparison: Comparison, title: str) -> str:
+    """Return a section of the page of a comparison alone."""
+    sections = build_sections(Subject(example_results(("bayes", "tree")), [comparison]), "page")
+    (section,) = (to_markup(section) for section in sections if section.title == title)
+    return section
+
+
 SHOWN: dict[str, Callable[[Comparison], str]] = {
-    "verdicts of a page": lambda comparison: build_comparisons_section([comparison]),
-    "tests of a page": lambda comparison: build_pairs_section([comparison]),
+    "verdicts of a page": lambda comparison: find_section(comparison, "Comparisons at the end"),
+    "tests of a page": lambda comparison: find_section(comparison, "All tests and p-values"),
     "terminal": print_table,
     "html": write_report("html"),
     "markdown": write_report("md"),
@@ -67,7 +75,7 @@ def test_the_winner_comes_first_and_its_difference_is_above_zero(shown: str) -> 
 
 def test_a_bar_points_to_the_right() -> None:
     for comparison in (BEHIND, LOSS):
-        section = build_comparisons_section([comparison])
+        section = find_section(comparison, "Comparisons at the end")
         (zero,) = re.findall(r'<line x1="([\d.]+)"[^>]*class="zero"', section)
         (centre,) = re.findall(r'<circle cx="([\d.]+)"', section)
         assert float(centre) > float(zero)

@@ -93,10 +93,11 @@ def test_the_same_rows_for_all_seeds_are_said_to_be_so(runs: list[sg.Results]) -
 def test_equal_ranks_have_lines_of_their_own() -> None:
     names = [f"a learner with a long name {index}" for index in range(6)]
     drawing = draw_ranks(rank_table([[0.5] * 6, [0.5] * 6], names))
-    ys = re.findall(r'y="([\d.]+)" text-anchor="end">a learner', drawing)
-    assert len(set(ys)) == 6
-    left = float(re.findall(r'x="([\d.]+)" y="[\d.]+" text-anchor="end">a learner', drawing)[0])
-    assert left > 6 * len(names[0])  # the names end there, and begin within the picture
+    found = re.findall(r'x="([\d.]+)" y="([\d.]+)">a learner', drawing)
+    ys = sorted(float(y) for _, y in found)
+    assert min(np.diff(ys)) > 30  # a name, and below it a line with the rank
+    width = float(re.findall(r'viewBox="0 0 ([\d.]+)', drawing)[0])
+    assert all(float(x) + 8 * len(names[0]) < width for x, _ in found)
 
 
 def test_a_gap_splits_a_small_curve_and_an_undefined_one_is_left_out() -> None:

@@ -162,7 +162,9 @@ def test_details_tell_alarms_and_verdicts(page: TestClient, folder: Path) -> Non
     assert (verdict["outcome"], verdict["row"], verdict["sentence"]) == (live.outcome, live.row, str(live))
     assert verdict["question"] == "on this stream"
     assert f"Null hypothesis: {live.null}." in found["verdict_terms"][1]
-    assert found["answers"] == write_headline(load(folder / "saved"), run_recommended_tests(load(folder / "saved")))
+    (answer,) = found["overview"][0]["blocks"]
+    saved = load(folder / "saved")
+    assert answer["sentences"] == write_headline(saved, run_recommended_tests(saved))
 
 
 @pytest.mark.parametrize("live_test", [None, LiveTest()])
@@ -171,12 +173,15 @@ def test_the_recommended_test_is_shown_beside_live_verdicts(tmp_path: Path, live
     save(results, tmp_path / "run")
     found = RunFolders(tmp_path).find_run("run").list_verdicts()
     assert len(found["verdicts"]) == (live_test is not None)  # a test at the end is not called a verdict
-    assert found["answers"][0].startswith("Best: NaiveBayes")
-    (outcome,) = found["comparisons"]
+    assert found["overview"][0]["blocks"][0]["sentences"][0].startswith("Best: NaiveBayes")
+    (block,) = (block for part in found["details"] for block in part["blocks"] if block["kind"] == "claims")
+    assert block["title"] == "Comparisons at the end on accuracy, on this stream"
+    (claim,) = block["claims"]
+    assert claim["text"].startswith("NaiveBayes is better than MajorityClass by ")
     comparison = compare(results)
-    assert outcome["sentence"] == comparison.sentence
-    assert outcome["outcome"] == "first"
     assert comparison.better == "NaiveBayes"
+    assert claim["estimate"]["estimate"] == comparison.difference
+    assert claim["estimate"]["ends"] == list(comparison.interval or ())
 
 
 def test_a_table_holds_all_that_is_shown_and_no_formula(page: TestClient) -> None:
@@ -651,11 +656,15 @@ def test_estimates_from_few_labels_are_sent_while_a_run_lasts_and_later(tmp_path
     results = evaluate(SEA(n_rows=4_000), NaiveBayes(), **options)
     (estimate,) = results.label_estimates
     run = RunFolders(tmp_path).find_run("run")
-    (live,) = run.list_verdicts()["label_estimates"]
-    assert (live["powered"], live["truth"]) == (estimate.powered, estimate.truth)
-    save(results, tmp_path / "run")
-    (saved,) = run.list_verdicts()["label_estimates"]
-    assert (saved["powered"], saved["truth"]) == (estimate.powered, estimate.truth)
+    assert estimate.truth is not None
+    for _ in range(2):
+        details = run.list_verdicts()["details"]
+        (grid,) = (b for part in details for b in part["blocks"] if b["title"].startswith("Estimates from "))
+        ((name, cells),) = grid["rows"]
+        assert name == f"NaiveBayes, {estimate.measure}"
+        assert cells[0]["text"].startswith(f"{100 * estimate.powered:.2f} [")
+        assert cells[-1]["text"] == f"{100 * estimate.truth:.2f}"
+        save(results, tmp_path / "run")
 
 
 def test_the_curve_of_a_pair_needs_no_journal_once_results_are_saved(tmp_path: Path) -> None:
@@ -809,7 +818,7 @@ def test_an_experiment_is_ranked_over_the_streams_that_are_finished(tmp_path: Pa
     assert found["n_runs"] == 1  # as it was planned last
     (part,) = found["parts"]
     assert part["note"] == "Of 2 streams with 4 finished runs; 1 stream without all learners left out."
-    table = next(block for block in part["blocks"] if block["kind"] == "grid")
+    table = next(b for section in part["sections"] for b in section["blocks"] if b["kind"] == "grid")
     assert [name for name, _ in table["rows"]] == ["rbf", "sea", "mean rank"]
     whole = [one for one in Store(tmp_path / "store").results() if len(one.learners) == 2]
     means = dict(zip(rank(whole).learners, rank(whole).mean_ranks.tolist(), strict=True))

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,13 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from rich.console import Console
 
 import streamgauge as sg
 from streamgauge import _native
 from streamgauge.protocols import Scheme
 from streamgauge.records import EarlierVerdict, ModelVerdict, PairSums, Verdict
-from streamgauge.reports.tables import list_live_verdicts
+from streamgauge.reports.claims import claim_verdicts
 from streamgauge.results import load, save
 from streamgauge.significance import GroupSequentialSignFlip, LiveTest, Monitor, PairWatch, sign_flip
 
@@ -143,9 +141,8 @@ def test_on_a_stationary_stream_nothing_is_said_to_have_changed(tmp_path: Path) 
     assert (verdict.outcome, verdict.better) == ("first", "tree")
     assert verdict.earlier is not None
     assert verdict.earlier.outcome == "equivalent"
-    console = Console(width=300, record=True, file=StringIO())
-    console.print(list_live_verdicts(results.verdicts))
-    text = console.export_text()
+    (claims,), _ = claim_verdicts(results.verdicts)
+    text = claims.claims[0].whole
     assert "changed" not in text
     earlier = verdict.earlier
     assert f"they were known to be equivalent from row {earlier.since:,} to row {earlier.until:,}, no longer so" in text
@@ -163,11 +160,10 @@ def test_the_words_claim_no_cause_and_call_nothing_decided() -> None:
     known = "b is better than a in accuracy, known since row 9,500"
     assert str(again) == f"{known}; before that, known from row 4,000 to row 9,000"
     assert str(replace(ended, earlier=None)) == "a and b: undecided yet in accuracy"
-    console = Console(width=200, record=True, file=StringIO())
-    console.print(list_live_verdicts([ended, replace(again, first="c")]))
-    first, second = (console.export_text().splitlines())[1:3]
-    assert first.startswith("• b is better than c")  # what is decided comes first
-    assert "a and b: undecided now" in second
+    (claims,), _ = claim_verdicts([ended, replace(again, first="c")])
+    first, second = claims.claims
+    assert first.sentence.startswith("b is better than c")  # what is decided comes first
+    assert "a and b: undecided now" in second.sentence
 
 
 @pytest.mark.parametrize("scheme", [sg.Prequential(), sg.Bootstrap(5)], ids=str)

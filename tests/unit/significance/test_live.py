@@ -26,7 +26,7 @@ from streamgauge.learners import AdaptiveRandomForest
 from streamgauge.protocols import CellBatch, Labelling, Scheme
 from streamgauge.records import ModelVerdict, PairSums, Verdict
 from streamgauge.reports import build_summary
-from streamgauge.reports.tables import list_live_verdicts
+from streamgauge.reports.claims import claim_verdicts
 from streamgauge.results import Results
 from streamgauge.schemes import Holdout
 from streamgauge.significance import (
@@ -343,8 +343,6 @@ def test_what_is_no_live_test_is_refused() -> None:
 
 def test_a_difference_is_stated_from_the_side_of_who_is_ahead():
     verdict = Verdict("a", "b", "second", 4000, -0.04, (-0.06, -0.02), 0.01, 0.05, 1, "equal", "two_way_sequence")
-    console = Console(width=200, record=True, file=StringIO())
-    console.print(list_live_verdicts([verdict]))
-    assert "b is better than a in accuracy, known since row 4,000; now b is ahead by 4.00 pp [+2.00, +6.00]" in (
-        console.export_text()
-    )
+    (claims,), _ = claim_verdicts([verdict])
+    known = "b is better than a in accuracy, known since row 4,000; now b is ahead by 4.00 pp [+2.00, +6.00]"
+    assert claims.claims[0].whole == known

@@ -2,6 +2,7 @@
 import { byId, make, show } from "./dom.js";
 import * as format from "./format.js";
 import { makeBadge, makeProgress } from "./runs.js";
+import { makeSections } from "./sections.js";
 
 const WIDTH = 420; // of the axis of ranks
 const STEP = 26; // between two learners
@@ -34,22 +35,6 @@ export function showExperiments(state, onExperiment) {
   byId("experiments").hidden = !byId("experiments").children.length;
 }
 
-function makeCell(cell, name, id, onRun) {
-  const text = cell.text + (cell.equal ? " °" : "");
-  return make("td", { class: cell.best ? "best" : null },
-    id ? make("button", { type: "button", class: "link", "data-key": `cell ${name}`, "aria-label": `${text}: ${name}, open its run`, onclick: () => onRun(id) }, text) : text);
-}
-
-export function makeGrid(grid, links = {}, onRun = null) {
-  const head = make("tr", {}, grid.columns.map((title) => make("th", { scope: "col" }, title)));
-  const rows = grid.rows.map(([name, cells]) => make("tr", {}, make("th", { scope: "row" }, name),
-    cells.map((cell, i) => makeCell(cell, `${grid.columns[i + 1]} on ${name}`, onRun && links[name]?.[grid.columns[i + 1]], onRun))));
-  return [
-    make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": grid.title }, make("table", { class: "grid" }, make("thead", {}, head), make("tbody", {}, rows))),
-    grid.note && make("p", { class: "note terms" }, grid.note),
-  ];
-}
-
 // Mean ranks, a line for each learner, with bars that join those that do not differ.
 function makeRanks({ ranks, groups }) {
   const left = 24 + 8 * Math.max(...ranks.map(({ learner }) => learner.length));
@@ -72,16 +57,15 @@ function makeRanks({ ranks, groups }) {
 }
 
 function makePart(part, several, onRun) {
-  const [answer, table, ...rest] = part.blocks;
+  const [answer, table, ...rest] = part.sections;
   const title = several ? make("h2", {}, part.title) : null;
   if (!answer) return [title, make("p", { class: "note" }, part.note)];
-  const makeBlock = (block) => [make("h3", {}, block.title),
-    block.kind === "grid" ? makeGrid(block, part.links, onRun) : make("ul", { class: "sentences" }, block.sentences.map((text) => make("li", {}, text)))];
+  const options = { key: part.title, heading: "h3", links: part.links, onRun };
   return [
-    title, make("div", { class: "answer" }, answer.sentences.map((text) => make("p", {}, text))), make("p", { class: "note" }, part.note),
-    make("h3", {}, table.title), makeGrid(table, part.links, onRun),
+    title, makeSections([answer], options), make("p", { class: "note" }, part.note), makeSections([table], options),
     make("h3", {}, "Mean ranks"), makeRanks(part), make("p", { class: "note" }, "Left is best. A bar joins learners without a significant difference; each of them has a dot on it."),
-    make("details", { class: "options", "data-key": `more ${part.title}` }, make("summary", {}, "More: other measures, findings, limitations and pairs"), rest.map(makeBlock).flat(2)),
+    make("details", { class: "options", "data-key": `more ${part.title}` }, make("summary", {}, "More: other measures, findings, limitations and pairs"),
+      makeSections(rest.filter(({ blocks }) => blocks.length), options)),
   ];
 }
 
