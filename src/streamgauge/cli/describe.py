@@ -24,7 +24,13 @@ ENDLESS_ROWS = 10_000
     show_default=True,
     help="Number of equal parts of the file for which class shares are shown.",
 )
-@click.option("--rows", type=POSITIVE, help="Number of rows to read.  [default: all; 10,000 of an endless stream]")
+@click.option(
+    "--rows",
+    "--n-rows",
+    "rows",
+    type=POSITIVE,
+    help="Number of rows to read.  [default: all; 10,000 of an endless stream]",
+)
 @add_output_options
 def command(source: str, *, spans: int, rows: int | None, as_json: bool, **options: Any) -> None:  # noqa: ANN401
     """Summarise INPUT: rows, attributes, class shares in each part, and the accuracy of the no-change baseline.

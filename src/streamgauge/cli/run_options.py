@@ -42,8 +42,13 @@ __all__ = ["add_run_options", "finish", "get_exit_status", "prepare", "run", "to
 
 
 def _make_name_option(option: str, family: str, **settings: Any) -> Callable[..., Any]:  # noqa: ANN401
-    """Return an option whose value a shell completes from the names of a family."""
-    return click.option(option, shell_complete=complete_names(family), **settings)
+    """Return an option whose value a shell completes from the names of a family; a repeatable one has two names."""
+    names = [option, *([f"{option}s", option.strip("-")] if option in PLURAL else [])]
+    return click.option(*names, shell_complete=complete_names(family), **settings)
+
+
+PLURAL = ("--learner", "--measure", "--detector")
+"""Options that are repeated where Python takes a list, so that they answer to its name, too."""
 
 
 _OPTIONS = (
@@ -56,7 +61,9 @@ _OPTIONS = (
         multiple=True,
         help="Learner, such as 'HoeffdingTree(grace_period=100)', or module:name for a model in Python; repeatable.",
     ),
-    click.option("--rows", type=POSITIVE, help="Number of rows to read; required for endless streams."),
+    click.option(
+        "--rows", "--n-rows", "rows", type=POSITIVE, help="Number of rows to read; required for endless streams."
+    ),
     _make_name_option(
         "--scheme",
         "schemes",
@@ -122,6 +129,7 @@ _OPTIONS = (
     ),
     click.option(
         "--budget",
+        "--budgets",
         "budgets",
         multiple=True,
         help="What each learner must keep, such as 'error<0.05', 'recall[fraud]>0.5', 'error<reference(5000)+0.01' or"

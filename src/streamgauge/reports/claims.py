@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from itertools import groupby
 
-from streamgauge._format.numbers import RATE, format_difference, format_p_value, format_value, to_difference_unit
+from streamgauge._format.numbers import RATE, format_difference, format_value, to_difference_unit
 from streamgauge._format.text import describe_forgetting, join_words
 from streamgauge.records import ModelVerdict, Verdict
 from streamgauge.reports.findings import format_p_term, group_by_pair
@@ -42,7 +42,7 @@ def claim_pairs(comparisons: Sequence[Comparison]) -> list[Claims]:
     >>> (claims,) = claim_pairs([compare(results)])
     >>> claims.title
     'Comparisons at the end on accuracy, as trained here'
-    >>> print(claims.claims[0].sentence)
+    >>> print(claims.claims[0].whole)
     bayes is better than majority by 23.76 pp [+22.21, +25.31], p < 0.0001
     """
     groups = []
@@ -123,18 +123,22 @@ def _claim_pair(test: Comparison) -> Claim:
     if test.difference is not None:
         lead = " ".join(filter(None, ("by", format_value(test.difference, test.unit), unit, interval)))
     if test.significant:
-        sentence = " ".join(filter(None, (f"{ahead} is better than {behind}", lead or f"in {test.measure}")))
+        sentence = f"{ahead} is better than {behind}"
+        text = f"{sentence} {lead or f'in {test.measure}'}"
     else:
-        sentence = f"No difference can be claimed between {ahead} and {behind}"
-        sentence += f"; {ahead} is ahead {lead}" if test.difference else ""
-    sentence = f"{sentence}, {evidence}"
+        sentence = text = f"No difference can be claimed between {ahead} and {behind}"
+        if test.difference:
+            sentence, text = f"{sentence}; {ahead} is ahead", f"{text}; {ahead} is ahead {lead}"
+    tail = f", {evidence}"
     if (answer := test.such_streams) is not None:
         claim = "too" if answer.deciding_p <= test.alpha and test.significant else "not established"
-        ends, p_value = _format_ends(answer.interval, test.unit), format_p_value(answer.deciding_p)
-        sentence += f"; {answer.question} {claim} {ends}, p {p_value}".replace("p <", "p < ").replace("  ", " ")
+        ends = _format_ends(answer.interval, test.unit)
+        tail += f"; {answer.question} {claim} {ends}, p {format_p_term(answer.deciding_p)}"
     is_clear = test.interval is not None and (test.interval[0] > 0 or test.interval[1] < 0)
     value = " ".join(filter(None, (format_difference(test.difference, test.unit), unit)))
-    return Claim(sentence, estimate=Estimate(value, interval, bounds=_list_bounds(test), is_clear=is_clear))
+    estimate = Estimate(value, interval, bounds=_list_bounds(test), is_clear=is_clear)
+    outcome = "first" if test.significant else "undecided"
+    return Claim(sentence + tail, outcome=outcome, estimate=estimate, text=text + tail)
 
 
 def _format_ends(ends: Sequence[float] | None, unit: str) -> str:

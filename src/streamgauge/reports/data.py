@@ -31,7 +31,7 @@ def to_data(sections: Sequence[Section]) -> list[dict[str, Any]]:
 def _describe_block(title: str, block: Any) -> dict[str, Any]:  # noqa: ANN401
     if isinstance(block, Claims):
         claims = [
-            {"text": claim.whole, "outcome": claim.outcome, "estimate": _describe_estimate(claim.estimate)}
+            {"sentence": claim.sentence, "outcome": claim.outcome, "estimate": _describe_estimate(claim.estimate)}
             for claim in block.claims
         ]
         return {"kind": "claims", "title": title, "claims": claims, "n_open": block.n_open}

@@ -126,9 +126,11 @@ class Claim:
     Parameters
     ----------
     sentence
-        What holds, without a full stop.
+        What holds, without a full stop and without the numbers that are drawn beside it.
     state
         What else is known of it, for surfaces without drawings.
+    text
+        Sentence and state in one, where that is more than both after each other.
     aside
         What else is known of it that no drawing shows.
     outcome
@@ -147,11 +149,12 @@ class Claim:
     aside: str = ""
     outcome: str = ""
     estimate: Estimate | None = None
+    text: str = ""
 
     @property
     def whole(self) -> str:
         """All that is known of it, in words."""
-        return "; ".join(filter(None, (self.sentence, self.state, self.aside)))
+        return self.text or "; ".join(filter(None, (self.sentence, self.state, self.aside)))
 
 
 @dataclass(frozen=True)
@@ -174,7 +177,7 @@ class Claims:
     Examples
     --------
     >>> Claims("", (Claim("a"), Claim("b")), n_open=1).shown
-    (Claim(sentence='a', state='', aside='', outcome='', estimate=None),)
+    (Claim(sentence='a', state='', aside='', outcome='', estimate=None, text=''),)
     """
 
     title: str

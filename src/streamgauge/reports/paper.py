@@ -183,17 +183,18 @@ def build_paper_tables(
     """
     known = [measure for measure in runs[0].measures if all(measure in run.measures for run in runs)]
     chosen = known if measures is None else list(measures)
-    grids = [_build_table(runs, measure, forgetting, alpha, post_hoc, value) for measure in chosen]
+    sections = []
+    for measure in chosen:
+        grid, ranking = _build_table(runs, measure, forgetting, alpha, post_hoc, value)
+        sections.append(Section("", (grid,), tuple(f"Note: {text}" for text in ranking.warnings) if ranking else ()))
     streams = {name_stream(run) for run in runs}
     title = f"{count(len(runs[0].learners), 'learner')} on {count(len(streams), 'stream')}"
-    return Document(
-        title, f"Written by streamgauge {version('streamgauge')}.", tuple(Section("", (grid,)) for grid in grids)
-    )
+    return Document(title, f"Written by streamgauge {version('streamgauge')}.", tuple(sections))
 
 
 def _build_table(
     runs: Sequence[RunData], measure: str, forgetting: str | None, alpha: float, post_hoc: str, value: str | None
-) -> Grid:
+) -> tuple[Grid, Ranking | None]:
     by_stream: dict[str, list[RunData]] = defaultdict(list)
     for run in runs:
         by_stream[name_stream(run)].append(run)
@@ -210,7 +211,8 @@ def _build_table(
         tested = tested and equal is not None
         cells = tuple(
             Cell(
-                f"{format_value(means[learner], unit)} {format_spread(spreads[learner], unit)}".strip(),
+                format_value(means[learner], unit),
+                format_spread(spreads[learner], unit),
                 best=means[learner] == top,
                 equal=learner in (equal or ()) and means[learner] != top,
             )
@@ -225,7 +227,7 @@ def _build_table(
         rows.append(("mean rank", ranks))
     title = f"{label_measure(measure, unit)} {_describe_value(runs[0], forgetting, value)}"
     note = _describe_table(list(by_stream.values()), ranking, alpha if tested and len(learners) > 1 else None)
-    return Grid(title, ("stream", *learners), tuple(rows), note)
+    return Grid(title, ("stream", *learners), tuple(rows), note), ranking
 
 
 def _describe_value(run: RunData, forgetting: str | None, value: str | None) -> str:
@@ -257,7 +259,6 @@ def _describe_table(by_stream: Sequence[Sequence[RunData]], ranking: Ranking | N
         claims = [(better, pair) for pair in ranking.pairs if (better := ranking.better(pair)) is not None]
         differ = [f"{better} over {pair.second if better == pair.first else pair.first}" for better, pair in claims]
         parts.append(f"Significant over streams: {join_words(differ) if differ else 'none'}")
-        parts += [f"{warning[0].upper()}{warning[1:]}".rstrip(".") for warning in ranking.warnings]
     return ". ".join(filter(None, parts)) + "."
 
 
@@ -349,12 +350,13 @@ def _describe_streams(runs: Sequence[RunData]) -> list[str]:
     for run in runs:
         name = name_stream(run)
         match = re.fullmatch(r"(\w+)/\d+\((.*)\)", str(get_part(run.description, "stream").get("fingerprint", "")))
-        if match is None or match[1] not in known or name.startswith(match[1]) or "/" in match[2]:
+        if match is None or match[1] not in known or name.startswith(f"{match[1]}(") or "/" in match[2]:
             continue  # what is made of other streams is described by its name
         usual = {key: repr(option.default) for key, option in signature(known[match[1]]).parameters.items()}
         options = re.findall(r"(\w+)=((?:\([^()]*\)|[^,()])+)", match[2])
         own = [f"{key}={text}" for key, text in options if key not in SEEDS and usual.get(key, text) != text]
-        shown[name] = f"{name} is {match[1]}" + (f"({', '.join(own)})" if own else "")
+        if own or name != match[1]:
+            shown[name] = f"{name} is {match[1]}" + (f"({', '.join(own)})" if own else "")
     return [f"Streams: {'; '.join(shown.values())}."] if shown else []
 
 

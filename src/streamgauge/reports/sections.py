@@ -162,7 +162,7 @@ def _rank_learners(subject: Subject) -> Section:
     return Section("", tuple(build_leading_grids(subject.results, subject.comparisons)))
 
 
-@_section("terminal", "page", "study", "text", "overview")
+@_section("terminal", "page", "study", "text", "details")
 def _list_results(subject: Subject) -> Section:
     """Return every measure at the last row, mean and deviation over folds."""
     if not subject.series:

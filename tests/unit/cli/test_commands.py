@@ -1,6 +1,7 @@
 """All commands alike: help with examples, JSON, quiet and verbose, exit statuses, completion, and what they import."""
 
 import ast
+import inspect
 import json
 import re
 import sys
@@ -322,3 +323,30 @@ def test_rows_before_the_first_late_label_are_left_out_unless_they_are_asked_for
     assert "Left out: 301 rows that were tested before a label could be learnt" in " ".join(invoke(*words)[0].split())
     feedback = json.loads(invoke(*words, "--json", "--score-unlabelled-start")[0])["feedback"]
     assert (feedback["n_scored"], feedback["n_left_out"]) == ([900], 0)
+
+
+OTHER_WAYS = {
+    "backend": "--threads, --processes or --ray",
+    "live_test": "--live-measure and --rope",
+    "recorders": "--record and --log",
+    "on_reading": "--log",
+    "on_verdict": "--log",
+    "progress": "--quiet",
+    "journal": "--out",
+}
+"""Parameters of `evaluate` that take objects or functions of Python, and what stands for them on the command line."""
+
+
+def test_a_parameter_has_its_name_on_the_command_line() -> None:
+    known = {option for parameter in command("evaluate").params for option in parameter.opts}
+    names = set(inspect.signature(sg.evaluate).parameters)
+    assert set(OTHER_WAYS) <= names
+    assert {f"--{name.replace('_', '-')}" for name in names - set(OTHER_WAYS)} <= known
+    for ways in OTHER_WAYS.values():
+        assert {*re.findall(r"--[a-z-]+", ways)} <= known
+    page = (Path(__file__).parents[3] / "docs" / "command_line.md").read_text()
+    for name, ways in OTHER_WAYS.items():
+        row = next(line for line in page.splitlines() if line.startswith("|") and f"`{name}" in line)
+        assert {*re.findall(r"--[a-z-]+", ways)} <= {*re.findall(r"--[a-z-]+", row)}
+    out, _, status = invoke("evaluate", "--stream", "SEA", "--learners", "NaiveBayes", "--n-rows", "50", "--json")
+    assert (status, json.loads(out)["n_rows"]) == (0, 50)

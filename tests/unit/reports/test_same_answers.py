@@ -54,7 +54,7 @@ class Answers:
     json: dict[str, Any]
     dashboard: dict[str, Any]
     curves: Any
-    overview: dict[str, list[list[str]]]
+    tables: dict[str, list[list[str]]]
     page: Page
     notebook: Page
     markdown: Any
@@ -106,7 +106,7 @@ def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
             for measure in results.measures
             for forgetting in results.forgettings
         },
-        read_tables(dashboard["overview"]),
+        read_tables([*dashboard["overview"], *dashboard["details"]]),
         Page(page_html(results, comparisons)),
         Page(results._repr_html_()),
         parse_markdown(report(results, comparisons, format="md")),
@@ -134,7 +134,7 @@ def list_texts(section: dict[str, Any]) -> list[str]:
     return [
         text
         for block in blocks
-        for text in block.get("sentences", [claim["text"] for claim in block.get("claims", [])])
+        for text in block.get("sentences", [claim["sentence"] for claim in block.get("claims", [])])
     ]
 
 
@@ -173,7 +173,7 @@ def read_finals(answers: Answers) -> dict[str, Cells]:
         "latex": read_blocks(answers, answers.latex[0]),
         "terminal": read_blocks(answers, answers.terminal[0]),
         "page": read_blocks(answers, answers.page.tables),
-        "dashboard": read_blocks(answers, answers.overview),
+        "dashboard": read_blocks(answers, answers.tables),
         "notebook": read_columns(answers, [title[2] for title in titles], [title[0] for title in titles], notebook[1:]),
     }
 
@@ -250,7 +250,7 @@ def test_ranks_leads_and_p_values_are_the_same(answers: Answers) -> None:
                 answers.latex[0],
                 answers.page.tables,
                 answers.terminal[0],
-                answers.overview,
+                answers.tables,
             )
         )
         assert all(table[1:] == rows for table in others)
@@ -290,9 +290,9 @@ def assert_p_value(text: str, p: float) -> None:
 
 def read_claim(sentence: str) -> tuple[frozenset[str], str | None] | None:
     """Return the pair of a sentence on a comparison, and which learner is better."""
-    if match := re.match(r"(\S+) is better than (\S+) (by|in) ", sentence):
+    if match := re.match(r"(\S+) is better than ([^\s,]+)", sentence):
         return frozenset(match.group(1, 2)), match[1]
-    if match := re.match(r"No difference.* can be claimed between (\S+) and (\S+?)[ ;,]", sentence):
+    if match := re.match(r"No difference.* can be claimed between (\S+) and ([^\s;,]+)", sentence):
         return frozenset(match.group(1, 2)), None
     return None
 

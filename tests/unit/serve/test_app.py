@@ -177,7 +177,7 @@ def test_the_recommended_test_is_shown_beside_live_verdicts(tmp_path: Path, live
     (block,) = (block for part in found["details"] for block in part["blocks"] if block["kind"] == "claims")
     assert block["title"] == "Comparisons at the end on accuracy, on this stream"
     (claim,) = block["claims"]
-    assert claim["text"].startswith("NaiveBayes is better than MajorityClass by ")
+    assert claim["sentence"].startswith("NaiveBayes is better than MajorityClass, p ")
     comparison = compare(results)
     assert comparison.better == "NaiveBayes"
     assert claim["estimate"]["estimate"] == comparison.difference

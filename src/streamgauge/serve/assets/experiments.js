@@ -4,8 +4,8 @@ import * as format from "./format.js";
 import { makeBadge, makeProgress } from "./runs.js";
 import { makeSections } from "./sections.js";
 
-const WIDTH = 420; // of the axis of ranks
-const STEP = 26; // between two learners
+const WIDTH = 316; // of the axis of ranks
+const STEP = 40; // between two learners
 
 const sum = (numbers) => numbers.reduce((all, number) => all + number, 0);
 const ended = (run) => run.state !== "running";
@@ -35,24 +35,24 @@ export function showExperiments(state, onExperiment) {
   byId("experiments").hidden = !byId("experiments").children.length;
 }
 
-// Mean ranks, a line for each learner, with bars that join those that do not differ.
+// Mean ranks: for each learner its name and below it a line, and bars that join those that do not differ.
 function makeRanks({ ranks, groups }) {
-  const left = 24 + 8 * Math.max(...ranks.map(({ learner }) => learner.length));
-  const width = left + WIDTH + 80 + 18 * groups.length;
+  const [left, right] = [14, 14 + WIDTH];
+  const width = right + 60 + 16 * groups.length;
   const height = 44 + STEP * ranks.length;
   const toX = (mean) => left + (WIDTH * (mean - 1)) / Math.max(ranks.length - 1, 1);
-  const toY = (learner) => 40 + STEP * (ranks.findIndex((one) => one.learner === learner) + 0.5);
+  const toY = (learner) => 34 + STEP * (ranks.findIndex((one) => one.learner === learner) + 0.8);
   const scale = ranks.map((_, i) => [
-    make("line", { class: "grid-line", x1: toX(i + 1), x2: toX(i + 1), y1: 30, y2: height }), make("text", { class: "axis", x: toX(i + 1), y: 22, "text-anchor": "middle" }, String(i + 1))]);
+    make("line", { class: "grid-line", x1: toX(i + 1), x2: toX(i + 1), y1: 34, y2: height }), make("text", { class: "axis", x: toX(i + 1), y: 26, "text-anchor": "middle" }, String(i + 1))]);
   const marks = ranks.map(({ learner, mean }) => [
     make("line", { class: "stem", x1: left, x2: toX(mean), y1: toY(learner), y2: toY(learner) }), make("circle", { cx: toX(mean), cy: toY(learner), r: 5 }),
-    make("text", { x: left - 10, y: toY(learner) + 4, "text-anchor": "end" }, learner), make("text", { x: toX(mean) + 10, y: toY(learner) + 4 }, mean.toFixed(2))]);
+    make("text", { x: left, y: toY(learner) - 11 }, learner), make("text", { x: toX(mean) + 10, y: toY(learner) + 4 }, mean.toFixed(2))]);
   const bars = groups.map((group, i) => {
-    const x = left + WIDTH + 62 + 18 * i;
+    const x = right + 58 + 16 * i;
     return [make("line", { class: "bar", x1: x, x2: x, y1: toY(group[0]), y2: toY(group.at(-1)) }), group.map((learner) => make("circle", { cx: x, cy: toY(learner), r: 4 }))];
   });
   const label = `Mean ranks, best first: ${ranks.map(({ learner, mean }) => `${learner} ${mean.toFixed(2)}`).join(", ")}`;
-  return make("div", { class: "scroll pictured", tabindex: 0, role: "group", "aria-label": "mean ranks" },
+  return make("div", { class: "pictured" },
     make("svg", { class: "ranks", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, scale.flat(), marks.flat(), bars.flat(2)));
 }
 
@@ -73,8 +73,8 @@ function makeRunList(runs, onRun) {
   const head = make("tr", {}, ["run", "state", "rows", "learners"].map((title) => make("th", { scope: "col", class: title === "state" ? "text" : null }, title)));
   const rows = runs.map((run) => make("tr", {},
     make("th", { scope: "row" }, make("button", { type: "button", class: "link", "data-key": `listed ${run.id}`, onclick: () => onRun(run.id) }, format.runName(run))),
-    make("td", { class: "text" }, makeBadge(run.state), makeProgress(run)), make("td", {}, `${format.count(run.n_rows)}${run.total && run.total !== run.n_rows ? ` of ${format.count(run.total)}` : ""}`), make("td", {}, String(run.learners.length))));
-  return make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "runs of the experiment" }, make("table", {}, make("thead", {}, head), make("tbody", {}, rows)));
+    make("td", { class: "text", "data-label": "state" }, makeBadge(run.state), makeProgress(run)), make("td", { "data-label": "rows" }, `${format.count(run.n_rows)}${run.total && run.total !== run.n_rows ? ` of ${format.count(run.total)}` : ""}`), make("td", { "data-label": "learners" }, String(run.learners.length))));
+  return make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "runs of the experiment" }, make("table", { class: "stacked" }, make("thead", {}, head), make("tbody", {}, rows)));
 }
 
 // view: what the server says of the experiment; the states of its runs are those of the list, which is always new.
@@ -88,7 +88,7 @@ export function showExperiment(state, view, { onRun }) {
     make("p", { class: "lead" }, describeProgress(runs, planned)),
     make("progress", { max: planned || 1, value: done, "aria-label": `runs done of the experiment ${state.experiment}` }),
     ...(view?.parts ?? []).flatMap((part) => makePart(part, view.parts.length > 1, onRun)).flat(3).filter(Boolean),
-    view && !view.parts.length ? make("p", { class: "note" }, "No run is finished yet.") : null,
+    !view ? make("p", { class: "note" }, "Comparing the finished runs …") : !view.parts.length ? make("p", { class: "note" }, "No run is finished yet.") : null,
     make("h2", {}, "Runs"), makeRunList(runs, onRun));
   document.querySelectorAll("#study details").forEach((node) => { node.open = open.has(node.dataset.key); });
 }

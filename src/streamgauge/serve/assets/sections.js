@@ -34,25 +34,26 @@ export function makeVerdictTable(key, titles, rows, noun, all, onAll) {
     make("table", { class: "verdicts" }, make("thead", {}, head), make("tbody", {}, isAll ? rows : rows.slice(0, FEW)))), more];
 }
 
-function makeCell(cell, name, id, onRun) {
+function makeCell(cell, column, row, id, onRun) {
   const text = cell.text + (cell.worse ? " †" : cell.equal ? " °" : "");
-  return make("td", { class: cell.best ? "best" : null },
+  const name = `${column} on ${row}`;
+  return make("td", { class: cell.best ? "best" : null, "data-label": column },
     id ? make("button", { type: "button", class: "link", "data-key": `cell ${name}`, "aria-label": `${text}: ${name}, open its run`, onclick: () => onRun(id) }, text) : text);
 }
 
 function makeGrid(grid, links = {}, onRun = null) {
   const head = make("tr", {}, grid.columns.map((title) => make("th", { scope: "col" }, title)));
   const rows = grid.rows.map(([name, cells]) => make("tr", {}, make("th", { scope: "row" }, name),
-    cells.map((cell, i) => makeCell(cell, `${grid.columns[i + 1]} on ${name}`, onRun && links[name]?.[grid.columns[i + 1]], onRun))));
+    cells.map((cell, i) => makeCell(cell, grid.columns[i + 1], name, onRun && links[name]?.[grid.columns[i + 1]], onRun))));
   return [
-    make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": grid.title }, make("table", { class: "grid" }, make("thead", {}, head), make("tbody", {}, rows))),
+    make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": grid.title }, make("table", { class: grid.columns.length > 3 ? "grid stacked" : "grid" }, make("thead", {}, head), make("tbody", {}, rows))),
     grid.note && make("p", { class: "note terms" }, grid.note),
   ];
 }
 
 function makeClaims(block, { key, all = new Set(), onAll = null }) {
-  const rows = block.claims.map(({ text, outcome, estimate: found }) => make("tr", { class: `verdict ${outcome}` },
-    make("td", { class: "text sentence", colspan: found ? null : 3 }, `${text}.`),
+  const rows = block.claims.map(({ sentence, outcome, estimate: found }) => make("tr", { class: `verdict ${outcome}` },
+    make("td", { class: "text sentence", colspan: found ? null : 3 }, `${sentence}.`),
     found && makeEstimate(drawInterval(found.is_clear ? "clear" : "", found.ends, found.estimate, found.middle, found.margin), make("span", {}, `${found.value} ${found.interval}`))));
   return makeVerdictTable(`${block.title} ${key}`, [["claim"], ["difference", 2]], rows, "pair", all, onAll);
 }
