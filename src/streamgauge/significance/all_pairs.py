@@ -1,5 +1,6 @@
 """All pairs of three or more learners: adjusted p-values, and the best with those not significantly worse."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -8,7 +9,7 @@ import numpy as np
 from streamgauge._format.markup import Markup, tag
 from streamgauge._format.text import count, describe_forgetting, join_words
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.significance.comparison import Comparison
+from streamgauge.significance.comparison import LEFT_OUT, Comparison
 from streamgauge.significance.corrections import CORRECTIONS
 
 __all__ = ["ADJUSTMENTS", "BestGroup", "Comparisons", "adjust_pairs", "best_group", "check_adjustment"]
@@ -146,15 +147,28 @@ luck of the rows, which the folds share.
         """The best, and those that are not significantly worse; see `best_group`."""
         return best_group(self)
 
+    @property
+    def better(self) -> str | None:
+        """The learner that is better than all others; None if it cannot be distinguished from one of them."""
+        group = self.best_group
+        return group.best if len(group.members) == 1 else None
+
     def __repr__(self) -> str:
-        return "\n".join([*map(repr, self), *self._list_groups()]) or "()"
+        if len(self) < 2:
+            return "\n".join(map(repr, self)) or "()"
+        lines = [self.best_group.sentence]
+        left_out = dict.fromkeys(LEFT_OUT[test.null] for test in self if test.null in LEFT_OUT)
+        for test in self:
+            lines.append(f"- {test.sentence.replace(f' {LEFT_OUT.get(test.null)}', '')}")
+        warnings = Counter(warning for test in self for warning in test.warnings)
+        for warning, n in warnings.items():
+            where = "" if n == len(self) else f" on {n} of {len(self)} pairs"
+            lines.append(f"Note{where}: {warning}.")
+        return "\n".join([*lines, *left_out])
 
     def _repr_html_(self) -> str:
-        parts = [Markup(comparison._repr_html_()) for comparison in self]
-        return tag("div", *parts, *(tag("p", tag("b", group)) for group in self._list_groups()))
-
-    def _list_groups(self) -> list[str]:
-        return [self.best_group.sentence] if len(self) > 1 else []
+        groups = [tag("p", tag("b", self.best_group.sentence))] if len(self) > 1 else []
+        return tag("div", *groups, *(Markup(comparison._repr_html_()) for comparison in self))
 
 
 def best_group(comparisons: Sequence[Comparison]) -> BestGroup:

@@ -37,7 +37,7 @@ def test_a_table_has_means_and_deviations_over_seeds_and_mean_ranks(runs: list[s
     name, cells = table.rows[0]
     values = np.array([run.final("NaiveBayes", "accuracy").mean for run in runs[:2]])
     assert name == "SEA"
-    assert cells[0].text == f"{100 * values.mean():.2f} ±{100 * values.std(ddof=1):.2f}"
+    assert cells[0].whole == f"{100 * values.mean():.2f} ±{100 * values.std(ddof=1):.2f}"
     ranked = sg.rank(runs)
     assert [cell.text for cell in table.rows[-1][1]] == [f"{mean:.2f}" for mean in ranked.mean_ranks]
     assert "over 2 seeds" in table.note
@@ -48,7 +48,7 @@ def test_a_single_run_a_stream_has_deviations_over_folds(runs: list[sg.Results])
     table = build_paper_tables(runs[::2]).sections[1].blocks[0]
     assert isinstance(table, Grid)
     folds = runs[0].final("NaiveBayes", "kappa").folds
-    assert table.rows[0][1][0].text == f"{100 * folds.mean():.2f} ±{100 * folds.std(ddof=1):.2f}"
+    assert table.rows[0][1][0].whole == f"{100 * folds.mean():.2f} ±{100 * folds.std(ddof=1):.2f}"
     assert "over 5 folds" in table.note
 
 

@@ -131,7 +131,7 @@ def test_reports_and_the_command_line_name_the_group(results: Results, tmp_path:
 def test_comparisons_are_shown_with_the_group(results: Results) -> None:
     comparisons = compare_all(results)
     sentence = best_group(comparisons).sentence
-    assert repr(comparisons).splitlines()[-1] == sentence
+    assert repr(comparisons).splitlines()[0] == sentence
     assert sentence in comparisons._repr_html_()
     assert comparisons._repr_html_().count("<table") == 6
     assert comparisons.best_group == best_group(comparisons)
