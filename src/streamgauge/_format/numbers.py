@@ -7,6 +7,7 @@ __all__ = [
     "RATE",
     "format_difference",
     "format_margin",
+    "format_p_term",
     "format_p_value",
     "format_ratio",
     "format_spread",
@@ -112,6 +113,18 @@ def format_p_value(p_value: float) -> str:
     if not math.isfinite(p_value):
         return MISSING
     return "<0.0001" if p_value < 0.0001 else f"{p_value:.4f}"
+
+
+def format_p_term(p_value: float) -> str:
+    """Return a p-value with its relation.
+
+    Examples
+    --------
+    >>> format_p_term(0.03), format_p_term(1e-9)
+    ('= 0.0300', '< 0.0001')
+    """
+    text = format_p_value(p_value)
+    return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
 
 
 def format_ratio(ratio: float) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from streamgauge._format.numbers import format_p_value
 from streamgauge.cli.names import Choice
 from streamgauge.cli.output import add_output_options, make_console, print_json
 from streamgauge.cli.saved_results import add_store_options, load_runs
@@ -113,8 +114,8 @@ def _show(ranking: Ranking) -> None:
             escape(pair.second),
             f"{pair.wins}/{pair.ties}/{pair.losses}",
             f"{pair.difference:+.4f}",
-            "" if math.isnan(pair.p_value) else f"{pair.p_value:.3g}",
-            f"{pair.adjusted:.3g}",
+            "" if math.isnan(pair.p_value) else format_p_value(pair.p_value),
+            format_p_value(pair.adjusted),
             {pair.first: "first", pair.second: "second", None: ""}[ranking.better(pair)],
         )
     make_console().print(table)

@@ -4,10 +4,10 @@ import math
 from collections.abc import Sequence
 from itertools import groupby
 
-from streamgauge._format.numbers import RATE, format_difference, format_value, to_difference_unit
+from streamgauge._format.numbers import RATE, format_difference, format_p_term, format_value, to_difference_unit
 from streamgauge._format.text import describe_forgetting, join_words
 from streamgauge.records import ModelVerdict, Verdict
-from streamgauge.reports.findings import format_p_term, group_by_pair
+from streamgauge.reports.findings import group_by_pair
 from streamgauge.reports.model import Claim, Claims, Estimate
 from streamgauge.reports.verdicts import (
     COMPARISONS_TITLE,

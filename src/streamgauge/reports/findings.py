@@ -6,7 +6,14 @@ from itertools import groupby
 
 import numpy as np
 
-from streamgauge._format.numbers import RATE, format_difference, format_p_value, format_value, to_difference_unit
+from streamgauge._format.numbers import (
+    RATE,
+    format_difference,
+    format_p_term,
+    format_p_value,
+    format_value,
+    to_difference_unit,
+)
 from streamgauge._format.text import count, describe_forgetting, join_words
 from streamgauge.drift import AlarmScore, score_results
 from streamgauge.records import RunData
@@ -21,7 +28,6 @@ __all__ = [
     "find_shared_unit",
     "format_estimate",
     "format_interval",
-    "format_p_term",
     "format_such_streams",
     "group_by_pair",
     "group_by_test",
@@ -330,18 +336,6 @@ def describe_abstentions(results: RunData) -> Iterator[str]:
                 f"{learner} made no prediction for {share}% of the rows (measured {phrase}), probably because it had"
                 " seen no label yet; these rows count as errors. WarmUp(rows) excludes the first rows."
             )
-
-
-def format_p_term(p_value: float) -> str:
-    """Return a p-value with its relation.
-
-    Examples
-    --------
-    >>> format_p_term(0.03), format_p_term(1e-9)
-    ('= 0.0300', '< 0.0001')
-    """
-    text = format_p_value(p_value)
-    return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
 
 
 def _make_sentence(warning: str) -> str:

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._format.numbers import format_spread, format_value, label_measure
+from streamgauge._format.numbers import format_p_term, format_spread, format_value, label_measure
 from streamgauge._format.text import count, describe_forgetting, join_words, shorten_stream_names
 from streamgauge.errors import StreamgaugeError
 from streamgauge.names import FAMILIES
 from streamgauge.records import RunData
-from streamgauge.reports.findings import format_p_term
 from streamgauge.reports.latex import escape_latex, to_latex
 from streamgauge.reports.model import Cell, Document, Grid, Section
 from streamgauge.reports.references import collect_references, list_citations

@@ -138,8 +138,8 @@ class Comparisons(tuple[Comparison, ...]):
     --------
     >>> from streamgauge.significance import sign_test
     >>> Comparisons([sign_test([1.0] * 10)])
-    the first is better than the second by 1.00 on this stream (sign test over 10 folds, p = 0.002). It leaves out the \
-luck of the rows, which the folds share.
+    the first is better than the second by 1.00 on this stream (sign test over 10 folds, p = 0.0020). It leaves out \
+the luck of the rows, which the folds share.
     """
 
     @property
@@ -156,10 +156,9 @@ luck of the rows, which the folds share.
     def __repr__(self) -> str:
         if len(self) < 2:
             return "\n".join(map(repr, self)) or "()"
-        lines = [self.best_group.sentence]
         left_out = dict.fromkeys(LEFT_OUT[test.null] for test in self if test.null in LEFT_OUT)
-        for test in self:
-            lines.append(f"- {test.sentence.replace(f' {LEFT_OUT.get(test.null)}', '')}")
+        claims = [test.sentence.replace(f" {LEFT_OUT.get(test.null)}", "") for test in self]
+        lines = [self.best_group.sentence, *(f"- {claim}" for claim in claims)]
         warnings = Counter(warning for test in self for warning in test.warnings)
         for warning, n in warnings.items():
             where = "" if n == len(self) else f" on {n} of {len(self)} pairs"

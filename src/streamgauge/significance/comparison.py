@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from streamgauge._format.markup import build_table, tag
-from streamgauge._format.numbers import RATE, format_difference, to_difference_unit
+from streamgauge._format.numbers import RATE, format_difference, format_p_term, format_p_value, to_difference_unit
 from streamgauge._format.text import describe_forgetting
 from streamgauge.errors import unknown_name
 
@@ -155,12 +155,12 @@ class Comparison:
     >>> outcome.better
     'tree'
     >>> print(outcome.sentence)
-    tree is better than bayes by 0.021 on this stream (sign test over 10 folds, p = 0.021). It leaves out the luck of \
+    tree is better than bayes by 0.021 on this stream (sign test over 10 folds, p = 0.0215). It leaves out the luck of \
 the rows, which the folds share.
     >>> from dataclasses import replace
     >>> outcome = replace(outcome, null=THIS_STREAM, measure="log_loss", greater_is_better=False, unit="nats")
     >>> outcome.sentence
-    'bayes is better than tree by 0.021 nats in log_loss on this stream (sign test over 10 folds, p = 0.021).'
+    'bayes is better than tree by 0.021 nats in log_loss on this stream (sign test over 10 folds, p = 0.0215).'
     """
 
     test: str
@@ -289,7 +289,7 @@ the rows, which the folds share.
                     f"{ahead} minus {behind}" if self.greater_is_better else f"{behind} minus {ahead}",
                     format_difference(None if self.difference is None else turn * self.difference, self.unit),
                     format_interval(self.interval),
-                    p_text(self.deciding_p).removeprefix("p = "),
+                    format_p_value(self.deciding_p),
                     self.title,
                     self.question,
                 ),
@@ -301,7 +301,7 @@ the rows, which the folds share.
                             "",
                             "",
                             format_interval(such_streams.interval),
-                            p_text(such_streams.deciding_p).removeprefix("p = "),
+                            format_p_value(such_streams.deciding_p),
                             "",
                             such_streams.question,
                         )
@@ -403,14 +403,11 @@ def _describe_p(p_value: float, adjusted: float | None, adjustment: str = "") ->
 
 
 def p_text(p_value: float) -> str:
-    """Return a p-value as ``p = ...``, in two significant digits.
+    """Return a p-value as ``p = ...``, with four digits.
 
     Examples
     --------
-    >>> p_text(0.0321), p_text(1.23e-9), p_text(0.0)
-    ('p = 0.032', 'p = 1.2e-9', 'p < 1e-300')
+    >>> p_text(0.0321), p_text(1.23e-9)
+    ('p = 0.0321', 'p < 0.0001')
     """
-    if p_value < 1e-300:
-        return "p < 1e-300"
-    digits, _, exponent = f"{p_value:.2g}".partition("e")
-    return f"p = {digits}e{int(exponent)}" if exponent else f"p = {digits}"
+    return f"p {format_p_term(p_value)}"

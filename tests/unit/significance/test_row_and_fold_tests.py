@@ -241,11 +241,11 @@ def test_the_verdict_is_a_sentence() -> None:
     )
     assert better.sentence == (
         "B is better than A by 2.10 percentage points in accuracy on this stream (95% interval 1.78 to 2.42;"
-        " two-way t over 10 folds and 40 blocks of rows, p = 1.2e-9)."
+        " two-way t over 10 folds and 40 blocks of rows, p < 0.0001)."
     )
     answer = Answer("for such streams", SUCH_STREAMS, (-0.05, 0.008), 0.09)
     assert replace(better, such_streams=answer).sentence.endswith(
-        " For such streams no difference can be claimed (95% interval -0.80 to 5.00, p = 0.09)."
+        " For such streams no difference can be claimed (95% interval -0.80 to 5.00, p = 0.0900)."
     )
     assert "For such streams B is better too" in replace(better, such_streams=replace(answer, p_value=0.01)).sentence
     costs = replace(better, measure="log_loss", unit="nats", greater_is_better=False, difference=0.5, direction=1)
@@ -255,7 +255,7 @@ def test_the_verdict_is_a_sentence() -> None:
     assert "%" not in replace(costs, interval=None).sentence
     assert mcnemar(12, 10).sentence == (
         "No difference can be claimed between the first and the second as trained here"
-        " (McNemar over 22 rows that only one got right, p = 0.83)."
+        " (McNemar over 22 rows that only one got right, p = 0.8318)."
         " It leaves out the luck of seeds and of the rows learnt."
     )
 
