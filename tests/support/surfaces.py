@@ -25,7 +25,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         facts = dict(attrs)
-        if tag in {"h2", "h3", "td", "th", "li"} or (tag == "p" and self._in_headline):
+        if tag in {"h2", "h3", "h4", "td", "th", "li"} or (tag == "p" and self._in_headline):
             self._open, self._text = tag, ""
             self._span = int(facts.get("colspan") or 1)
         if tag == "div":
@@ -42,7 +42,7 @@ class Page(HTMLParser):
                 self._in_headline = False
             return
         text, self._open = " ".join(self._text.split()), ""
-        if tag in {"h2", "h3"}:
+        if tag in {"h2", "h3", "h4"}:
             self._title = text
         elif tag in {"td", "th"}:
             self._rows[-1] += [text] * self._span

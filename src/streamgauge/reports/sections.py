@@ -1,7 +1,7 @@
 """The sections of the report of a run, one function each, in their order.
 
 To add a section, add a function here that is decorated with the surfaces that show it: the terminal, the page of a run,
-that run as a part of the page of a study, text (Markdown and LaTeX), and overview and details of the dashboard.
+that run as a part of the page of a study, text (Markdown and LaTeX), a notebook, overview and details of the dashboard.
 """
 
 from collections.abc import Callable, Sequence
@@ -44,6 +44,7 @@ from streamgauge.reports.headline import write_headline
 from streamgauge.reports.label_estimates import build_estimates_grid, describe_estimates
 from streamgauge.reports.marks import draw_marks_legend, draw_switch
 from streamgauge.reports.model import Block, Cell, Drawing, Grid, Section, Sentences
+from streamgauge.reports.notebook import draw_first_curves
 from streamgauge.reports.ranked import build_leading_grids, title_ranked
 from streamgauge.reports.rankings import draw_p_matrix
 from streamgauge.reports.series import Series, list_series
@@ -53,7 +54,7 @@ from streamgauge.significance import Comparison
 
 __all__ = ["SECTIONS", "Subject", "Surface", "build_estimates_section", "build_sections"]
 
-Surface = Literal["terminal", "page", "study", "text", "overview", "details"]
+Surface = Literal["terminal", "page", "study", "text", "notebook", "overview", "details"]
 """Where a section is shown; the dashboard has an overview above its curves, and details below them."""
 
 
@@ -127,7 +128,7 @@ def _section(*surfaces: Surface) -> Callable[[Callable[[Subject], Section]], Cal
     return add
 
 
-@_section("terminal", "page", "study")
+@_section("terminal", "page", "study", "notebook")
 def _warn_first(subject: Subject) -> Section:
     """Return what must be read before any number: a run that was cut short, learners that failed."""
     results, banners = subject.results, []
@@ -140,14 +141,14 @@ def _warn_first(subject: Subject) -> Section:
     return Section("", (Sentences("", tuple(banners)),) if banners else (), kind="banner")
 
 
-@_section("terminal", "page", "study", "text", "overview")
+@_section("terminal", "page", "study", "text", "notebook", "overview")
 def _answer(subject: Subject) -> Section:
     """Return which learner is best, by how much, how sure that is, and since when."""
     answers = write_headline(subject.results, subject.comparisons)
     return Section("", (Sentences("Answer", tuple(answers)),) if answers else (), kind="answer")
 
 
-@_section("terminal", "page", "study", "text")
+@_section("terminal", "page", "study", "text", "notebook")
 def _judge_models(subject: Subject) -> Section:
     """Return live verdicts on each learner and requirement."""
     if not subject.results.model_verdicts:
@@ -156,13 +157,13 @@ def _judge_models(subject: Subject) -> Section:
     return Section("Live verdicts on one model", (claims,), terms)
 
 
-@_section("terminal", "page", "study", "text", "overview")
+@_section("terminal", "page", "study", "text", "notebook", "overview")
 def _rank_learners(subject: Subject) -> Section:
     """Return the learners in the order of their values, with intervals, and what a rare class hides."""
     return Section("", tuple(build_leading_grids(subject.results, subject.comparisons)))
 
 
-@_section("terminal", "page", "study", "text", "details")
+@_section("terminal", "page", "study", "text", "notebook", "details")
 def _list_results(subject: Subject) -> Section:
     """Return every measure at the last row, mean and deviation over folds."""
     if not subject.series:
@@ -173,6 +174,13 @@ def _list_results(subject: Subject) -> Section:
         return Section("", ())  # that table has the same values
     groups = groupby(subject.series, key=lambda series: series.forgetting)
     return Section("", tuple(_build_finals_grid(list(group), subject.comparisons) for _, group in groups))
+
+
+@_section("notebook")
+def _draw_first_curves(subject: Subject) -> Section:
+    """Return the curves of the first measure, small and without a script."""
+    drawing = draw_first_curves(subject.results)
+    return Section("", () if drawing is None else (drawing,))
 
 
 @_section("page", "study")
@@ -204,7 +212,7 @@ def _cost(subject: Subject) -> Section:
     return Section("Cost", tuple(block for block in blocks if block is not None) if grid is not None else ())
 
 
-@_section("terminal", "page", "text")
+@_section("terminal", "page", "text", "notebook")
 def _describe_labels(subject: Subject) -> Section:
     """Return the balance of classes, and which labels arrived."""
     results = subject.results
@@ -231,7 +239,7 @@ def _calibrate(subject: Subject) -> Section:
     return Section("Calibration", (draw_calibration(subject.results, subject.learners), grid))
 
 
-@_section("terminal", "page", "text", "details")
+@_section("terminal", "page", "text", "notebook", "details")
 def _estimate(subject: Subject) -> Section:
     """Return losses estimated from few labels, beside the truth."""
     return build_estimates_section(subject.results.label_estimates)
@@ -253,7 +261,7 @@ def _compare_pairs(subject: Subject) -> Section:
     return Section(COMPARISONS_TITLE, (*claims, *tests), describe_tests(subject.comparisons))
 
 
-@_section("terminal", "page", "text")
+@_section("terminal", "page", "text", "notebook")
 def _judge_pairs(subject: Subject) -> Section:
     """Return live verdicts on pairs, measure by measure, and the differences along the run."""
     claims, terms = claim_verdicts(subject.results.verdicts)

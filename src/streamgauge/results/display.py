@@ -1,18 +1,12 @@
 """Results as text, for a prompt, and as HTML, for a notebook."""
 
-from collections.abc import Sequence
-
-from streamgauge._format.markup import Markup, build_table, join_markup, tag
+from streamgauge._format.markup import tag
 from streamgauge._format.numbers import format_spread, format_value, label_measure
-from streamgauge._format.palette import COLOURS
 from streamgauge._format.text import count, describe_forgetting, make_printable, shorten_stream_name
-from streamgauge.records import LabelEstimate, ModelVerdict, RunData, Verdict
+from streamgauge.records import RunData
 from streamgauge.significance.verdict_terms import describe_verdicts
 
 __all__ = ["format_html", "format_text"]
-
-MAX_VERDICTS = 6
-"""The number of live verdicts that a notebook lists for each measure."""
 
 
 def format_html(results: RunData) -> str:
@@ -21,26 +15,16 @@ def format_html(results: RunData) -> str:
     Examples
     --------
     >>> from streamgauge import SEA, NoChange, evaluate
-    >>> "After 100 rows of SEA" in format_html(evaluate(SEA(n_rows=100), NoChange()))
+    >>> "on 100 rows of SEA" in format_html(evaluate(SEA(n_rows=100), NoChange()))
     True
     """
-    parts = [tag("p", tag("b", _format_title(results)))]
-    if not results.complete:
-        parts.append(tag("p", tag("b", "Cut short: "), "all numbers cover these rows only."))
-    parts += [tag("p", tag("b", "Failed: "), f"{failure}; no readings from there on.") for failure in results.failures]
-    columns = [(forgetting, measure) for forgetting in results.forgettings for measure in results.measures]
-    if columns and len(results.rows):
-        parts.append(_build_finals_table(results, columns))
-        folds = f"Mean over {results.n_folds} folds ± standard deviation; b" if results.n_folds > 1 else "B"
-        parts.append(tag("p", tag("small", f"{folds}est mean in bold, which says nothing about significance.")))
-        parts.append(_build_chart(results))
-    if results.feedback is not None and results.feedback.sentence:
-        parts.append(tag("p", results.feedback.sentence))
-    parts += _list_verdicts(results)
-    if results.label_estimates:
-        parts.append(_build_estimates(results.label_estimates))
-    parts += [tag("p", f"Note: {make_printable(note)}") for note in results.notes]
-    return tag("div", *parts)
+    from streamgauge.reports.notebook import to_notebook  # noqa: PLC0415  (reports are slow to import)
+    from streamgauge.reports.sections import Subject, build_sections  # noqa: PLC0415
+    from streamgauge.reports.title import describe_run  # noqa: PLC0415
+
+    sections = build_sections(Subject(results, (), results.learners), "notebook")
+    notes = [tag("p", f"Note: {make_printable(note)}") for note in results.notes]
+    return tag("div", tag("p", describe_run(results)), to_notebook(sections), *notes)
 
 
 def format_text(results: RunData) -> str:
@@ -76,69 +60,6 @@ def format_text(results: RunData) -> str:
     return "\n".join(lines) or f"{_format_title(results)}: no readings."
 
 
-def _build_chart(results: RunData) -> Markup:
-    """Return the curves of the first measure, over the last rows if they were measured, with names in their colours."""
-    from streamgauge.reports.curves import summarise_folds  # noqa: PLC0415  (reports are slow to import)
-    from streamgauge.reports.svg import draw_small_curves  # noqa: PLC0415
-
-    measure = results.measures[0]
-    forgetting = next((name for name in results.forgettings if name != "Landmark()"), results.forgettings[0])
-    curves = {
-        index: summarise_folds(results.curve(learner, measure, forgetting).T)
-        for index, learner in enumerate(results.learners)
-    }
-    title = f"{label_measure(measure, results.unit(measure))} {describe_forgetting(forgetting)}"
-    drawing = draw_small_curves(curves, results.rows, results.unit(measure), title)
-    names = [
-        join_markup(" ", tag("span", learner, style=f"color: {COLOURS[index % len(COLOURS)]}; font-weight: bold"))
-        for index, learner in enumerate(results.learners)
-    ]
-    caption = tag("figcaption", tag("small", f"{title}:", *names))
-    return tag("figure", caption, drawing, style="max-width: 26em; margin: 0.5em 0")
-
-
-def _list_verdicts(results: RunData) -> list[Markup]:
-    """Return the live verdicts on pairs, measure by measure, and on one model, with what they have in common."""
-    from streamgauge.reports.verdicts import group_verdicts, sort_model_verdicts  # noqa: PLC0415  (reports are slow to import)
-
-    parts: list[Markup] = []
-    for group in group_verdicts(results.verdicts):
-        lines = [f"{line.sentence}; {line.state}." for line in group.lines[:MAX_VERDICTS]]
-        if (n_more := len(group.lines) - MAX_VERDICTS) > 0:
-            lines.append(f"{count(n_more, 'more pair')}, {len(group.lines) - group.n_decided} of all undecided.")
-        parts.append(_build_list(group.heading, lines))
-    parts += _build_terms(results.verdicts)
-    if results.model_verdicts:
-        sentences = describe_verdicts(sort_model_verdicts(results.model_verdicts)).sentences
-        parts.append(_build_list("Live verdicts on one model", [f"{sentence}." for sentence in sentences]))
-        parts += _build_terms(results.model_verdicts)
-    return parts
-
-
-def _build_estimates(estimates: Sequence[LabelEstimate]) -> Markup:
-    """Return the losses that were estimated with few labels, and what the columns mean."""
-    from streamgauge.reports import label_estimates  # noqa: PLC0415  (reports are slow to import)
-
-    columns, all_cells = label_estimates.tabulate_estimates(estimates)
-    rows = [
-        [f"{estimate.learner}, {estimate.measure}", *map(" ".join, cells)]
-        for estimate, cells in zip(estimates, all_cells, strict=True)
-    ]
-    table = build_table(["learner", *columns], rows)
-    terms = tag("p", tag("small", " ".join(label_estimates.describe_estimates(estimates))))
-    return join_markup(tag("p", tag("b", label_estimates.title_estimates(estimates))), table, terms)
-
-
-def _build_list(heading: str, lines: Sequence[str]) -> Markup:
-    return join_markup(tag("p", tag("b", heading)), tag("ul", *(tag("li", line) for line in lines)))
-
-
-def _build_terms(verdicts: Sequence[Verdict | ModelVerdict]) -> list[Markup]:
-    """Return what all verdicts have in common; empty if there are none."""
-    terms = " ".join(describe_verdicts(verdicts).terms)
-    return [tag("p", tag("small", terms))] if terms else []
-
-
 def _format_title(results: RunData) -> str:
     stream = results.description.get("stream")
     name = f" of {shorten_stream_name(str(stream['name']))}" if isinstance(stream, dict) and "name" in stream else ""
@@ -153,19 +74,3 @@ def _format_finals(results: RunData, measure: str, forgetting: str) -> list[str]
         value = f"{format_value(final.mean, unit)} {format_spread(final.deviation, unit)}".rstrip()
         texts.append(f"{value}*" if learner in best else value)
     return texts
-
-
-def _build_finals_table(results: RunData, columns: list[tuple[str, str]]) -> Markup:
-    headings = [
-        f"{label_measure(measure, results.unit(measure))}, {describe_forgetting(forgetting)}"
-        for forgetting, measure in columns
-    ]
-    rows = [[learner] for learner in results.learners]
-    for forgetting, measure in columns:
-        finals = [results.final(learner, measure, forgetting) for learner in results.learners]
-        unit, best = results.unit(measure), results.best(measure, forgetting)
-        for row, learner, final in zip(rows, results.learners, finals, strict=True):
-            mean = format_value(final.mean, unit)
-            text = tag("b", mean) if learner in best else mean
-            row.append(join_markup(text, " ", format_spread(final.deviation, unit)))
-    return build_table(["learner", *headings], rows)

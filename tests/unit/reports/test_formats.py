@@ -171,7 +171,7 @@ def test_colours_can_be_distinguished_from_their_paper() -> None:
 def test_records_show_themselves_in_a_notebook(results: Results) -> None:
     html = results._repr_html_()
     assert "<table>" in html
-    assert html.count("<tr>") == 4
+    assert html.count("<tr>") == 8  # ranked, and the final results
     assert "<script>" not in replace(results, learners=(HOSTILE, "b", "c"))._repr_html_()
     assert "better than" in compare(results, "tree", "majority")._repr_html_()
     schema = Schema((Attribute("price"), Attribute("day", ("<mo>", "tu"), missing=True)), ("up", "down"))

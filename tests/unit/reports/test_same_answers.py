@@ -166,15 +166,13 @@ Cells = dict[tuple[str, str, str], str]
 
 def read_finals(answers: Answers) -> dict[str, Cells]:
     """Return the last values on each surface."""
-    notebook = answers.notebook.tables[""]
-    titles = [heading.partition(", ") for heading in notebook[0][1:]]
     return {
         "markdown": read_blocks(answers, answers.markdown[0]),
         "latex": read_blocks(answers, answers.latex[0]),
         "terminal": read_blocks(answers, answers.terminal[0]),
         "page": read_blocks(answers, answers.page.tables),
         "dashboard": read_blocks(answers, answers.tables),
-        "notebook": read_columns(answers, [title[2] for title in titles], [title[0] for title in titles], notebook[1:]),
+        "notebook": read_blocks(answers, answers.notebook.tables),
     }
 
 
