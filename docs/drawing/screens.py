@@ -110,9 +110,9 @@ def _open_sea(browser: "Browser", width: int, *, dark: bool) -> Iterator["Page"]
 
 
 def shoot_report_sections(browser: "Browser") -> Shot:
-    """Take a picture of the classes and the costs of a run with a drift and hidden labels."""
+    """Take a picture of the costs and the classes of a run with a drift and hidden labels."""
     with _open_sea(browser, 1200, dark=False) as page:
-        first = page.locator("section:has(h2:text-matches('confusion|classes', 'i'))").first
+        first = page.locator("section:has(h2:text-matches('^cost', 'i'))").first
         box = first.bounding_box()
         return _shoot(page, 2200, box["y"] - 24 if box else 0.0)
 

@@ -91,7 +91,13 @@ def _describe_group(results: RunData, group: BestGroup) -> str:
         claims.append(f"not distinguishable from {join_words(equal)}{'' if behind else _lead(group.question)}")
     if group.such_streams is not None and behind:
         elsewhere = [name for name in behind if name not in group.such_streams]
-        whom = "too" if elsewhere == behind else f"of {join_words(elsewhere)} only" if elsewhere else "not established"
+        whom = (
+            "too"
+            if elsewhere == behind
+            else f"better than {join_words(elsewhere)} only"
+            if elsewhere
+            else "not established"
+        )
         claims.append(f"for such streams {whom}")
     intro = "Best" if behind else "No clear best; ahead"
     return f"{intro}: {subject}; {'; '.join(claims)}."

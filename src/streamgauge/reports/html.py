@@ -26,7 +26,7 @@ __all__ = ["build_matrix_table", "build_scrollable_table", "draw_interval", "lis
 MAX_OPEN = 6
 """The number of claims shown at once; the others are collapsed."""
 
-STACKED = range(4, 9)
+STACKED = range(3, 9)
 """With this number of columns a table becomes a list for each row where the page is narrow."""
 
 

@@ -28,6 +28,7 @@ def build_summary(results: RunData, comparisons: Sequence[Comparison] = ()) -> R
     >>> from rich.console import Console
     >>> Console().print(build_summary(RunData.from_readings((), n_rows=250, complete=False)))
     Cut short after 250 rows: all numbers and verdicts are for these rows only.
+    <BLANKLINE>
     There are no readings.
     """
     return to_renderable(build_document(results, comparisons, "terminal"))
@@ -49,7 +50,13 @@ def to_renderable(document: Document) -> RenderableType:
     <BLANKLINE>
     Means.
     """
-    return Group(*(part for section in document.sections for part in _write_section(section)))
+    written = [(section.kind, list(_write_section(section))) for section in document.sections]
+    parts: list[RenderableType] = []
+    for kind, lines in written:
+        if parts and lines and not kind:
+            parts.append(Text())
+        parts += lines
+    return Group(*parts)
 
 
 def _write_section(section: Section) -> Iterator[RenderableType]:

@@ -46,7 +46,7 @@ function makeGrid(grid, links = {}, onRun = null) {
   const rows = grid.rows.map(([name, cells]) => make("tr", {}, make("th", { scope: "row" }, name),
     cells.map((cell, i) => makeCell(cell, grid.columns[i + 1], name, onRun && links[name]?.[grid.columns[i + 1]], onRun))));
   return [
-    make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": grid.title }, make("table", { class: grid.columns.length > 3 ? "grid stacked" : "grid" }, make("thead", {}, head), make("tbody", {}, rows))),
+    make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": grid.title }, make("table", { class: grid.columns.length > 2 ? "grid stacked" : "grid" }, make("thead", {}, head), make("tbody", {}, rows))),
     grid.note && make("p", { class: "note terms" }, grid.note),
   ];
 }
