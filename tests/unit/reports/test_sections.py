@@ -8,10 +8,10 @@ import pytest
 from rich.console import Console
 
 import streamgauge as sg
-from streamgauge.reports import build_summary, page_html, report
+from streamgauge.reports import build_summary, page_html, report, sections
 from streamgauge.reports.data import to_data
 from streamgauge.reports.model import Cell, Claim, Claims, Estimate, Grid, Section, Sentences
-from streamgauge.reports.sections import SECTIONS, Subject, Surface, _section, build_sections
+from streamgauge.reports.sections import SECTIONS, Subject, Surface, build_sections
 
 
 def build_weather(_: Subject) -> Section:
@@ -23,10 +23,8 @@ def build_weather(_: Subject) -> Section:
 
 
 def test_a_new_section_is_one_function_and_every_surface_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streamgauge.reports.sections.SECTIONS", [])
-    import streamgauge.reports.sections as module  # noqa: PLC0415
-
-    module._section(*get_args(Surface))(build_weather)
+    monkeypatch.setattr(sections, "SECTIONS", [])
+    sections._section(*get_args(Surface))(build_weather)
     results = sg.evaluate("SEA", ["NaiveBayes", "NoChange"], n_rows=300)
     console = Console(width=80, record=True, file=StringIO())
     console.print(build_summary(results))
@@ -48,7 +46,6 @@ def test_a_new_section_is_one_function_and_every_surface_shows_it(monkeypatch: p
 
 
 def test_every_section_is_shown_somewhere() -> None:
-    assert _section
     for entry in SECTIONS:
         assert entry.surfaces
         assert entry.surfaces <= set(get_args(Surface))
