@@ -18,7 +18,7 @@ from streamgauge.reports.paper import shorten_streams
 from streamgauge.reports.rankings import build_ranking_document
 from streamgauge.reports.sections import Subject, build_sections
 from streamgauge.reports.svg import draw_key, draw_small_curves
-from streamgauge.reports.title import describe_run, get_part
+from streamgauge.reports.title import describe_run, get_part, shorten_scheme
 from streamgauge.significance import Comparison, Ranking
 from streamgauge.significance.compare import LANDMARK
 from streamgauge.significance.ranking import name_stream
@@ -87,7 +87,7 @@ def build_study_page(
 def _describe_study(runs: Sequence[RunData], n_streams: int) -> str:
     rows = sorted({run.n_rows for run in runs})
     n_rows = f"{rows[0]:,} to {rows[-1]:,} rows" if len(rows) > 1 else count(rows[0], "row")
-    schemes = {str(get_part(run.description, "scheme").get("name", "")) for run in runs}
+    schemes = {shorten_scheme(str(get_part(run.description, "scheme").get("name", ""))) for run in runs}
     how = f", by {schemes.pop()}" if len(schemes) == 1 else ""
     return f"{count(len(runs), 'run')} on {count(n_streams, 'stream')} of {n_rows} each{how}."
 

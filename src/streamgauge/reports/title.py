@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from streamgauge._format.text import count, describe_forgetting, join_words, shorten_stream_name
 from streamgauge.records import RunData
 
-__all__ = ["build_title", "describe_run", "get_part"]
+__all__ = ["build_title", "describe_run", "get_part", "shorten_scheme"]
 
 TESTED = {
     "all": "each of which tests every row before it may learn it",
@@ -40,7 +40,7 @@ def describe_run(results: RunData) -> str:
     """
     stream, scheme = (get_part(results.description, name) for name in ("stream", "scheme"))
     stream_words = f" of {shorten_stream_name(str(stream['name']))}" if "name" in stream else ""
-    scheme_words = f", by {_shorten_scheme(str(scheme['name']))}" if "name" in scheme else ""
+    scheme_words = f", by {shorten_scheme(str(scheme['name']))}" if "name" in scheme else ""
     n_folds = scheme.get("n_folds")
     folds = f" in {count(n_folds, 'fold')}" if isinstance(n_folds, int) else ""
     tested = TESTED.get(str(scheme.get("test")), "")
@@ -52,8 +52,14 @@ def describe_run(results: RunData) -> str:
     return f"Evaluated on {count(results.n_rows, 'row')}{stream_words}{how}.{measured}"
 
 
-def _shorten_scheme(name: str) -> str:
-    """Return the name of a scheme without what the sentence says in words: which rows are tested."""
+def shorten_scheme(name: str) -> str:
+    """Return the name of a scheme without which rows it tests, which a sentence says in words.
+
+    Examples
+    --------
+    >>> shorten_scheme("Bootstrap(k=5, test='all')"), shorten_scheme("Prequential(test='all')")
+    ('Bootstrap(k=5)', 'Prequential')
+    """
     return re.sub(r"\(test='\w+'\)|, test='\w+'", "", name)
 
 
