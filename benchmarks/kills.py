@@ -2,8 +2,8 @@
 
 ``python -m benchmarks kills [RUNS] [SEED] [more] [COMMAND ...]``. A run of a command is killed (SIGKILL) up to four
 times: at a moment drawn uniformly over the time of an undisturbed run, or at its n-th operation on files. Where it has
-processes of its own, one of those may be hit instead. Then the same command runs undisturbed (with ``--resume`` where
-it has checkpoints). All files must hold what they hold without kills, times apart, and nothing may be left behind: no
+processes of its own, one of those may be hit instead, or all at once. Then the same command runs undisturbed (with
+``--resume`` where it has checkpoints). All files must hold what they hold without kills, times apart, and nothing may be left behind: no
 temporary file here, in the folder for temporary files or in shared memory, no lock, no claim, no process. Lines by
 command and backend are stored in ``benchmarks/results/faults.md`` after every run.
 """
@@ -254,9 +254,11 @@ def hit(place: Place, command: str, undisturbed: Undisturbed, random: Random) ->
     process = place.start(command, place.work)
     time.sleep(random.random() * undisturbed.seconds)
     children = list_children(process)
-    victim = random.choice(children) if children and random.random() < 0.3 else process
+    whom = random.random() if children else 1.0
+    victim = random.choice(children) if whom < 0.3 else process
     with suppress(ProcessLookupError):
-        os.kill(victim, signal.SIGKILL)
+        for each in (process, *children) if 0.3 <= whom < 0.6 else (victim,):
+            os.kill(each, signal.SIGKILL)
     _, status = os.waitpid(process, 0)
     return os.WIFSIGNALED(status) or (victim != process and victim in children)
 
