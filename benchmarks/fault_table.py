@@ -20,9 +20,9 @@ Identical, where nothing else is said: readings, alarms, sums of pairs and descr
 - Commands: `python -m benchmarks kills`. Every command that writes files, or reads them for long; runs of 4,000 to
   5,000 rows, with all recorders and a checkpoint every 500 rows where the line says nothing else. Killed (SIGKILL) up
   to four times each, half of them at a random moment, half before a random operation on files; where a command has
-  processes of its own, some kills hit one of those, or all at once. Then the same command runs to its end. Identical: all files, those
-  of recorders, the journal and the store included, hold what they hold without kills, times and costs apart, and
-  nothing is left behind: no temporary file, no shared memory, no lock, no claim and no process.
+  processes of its own, some kills hit one of those, or all at once. Then the same command runs to its end. Identical:
+  all files, those of recorders, the journal and the store included, hold what they hold without kills, times and costs
+  apart, and nothing is left behind: no temporary file, no shared memory, no lock, no claim and no process.
 - Disk full, folder not writable: `python -m benchmarks disk_faults`. Runs of 10,000 rows on a separate disk that
   fills up, or with a folder that becomes read-only at a random moment. Hit: the run ended with an error that names the
   folder and the reason. From a saved state: its last good checkpoint was intact, and the run resumed from it.

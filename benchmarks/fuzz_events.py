@@ -3,14 +3,19 @@
 Every event must become a row, or be counted and set aside; memory must not grow with the events; and no undamaged row
 may be lost or changed. Any exception ends it.
 
-Run with ``python -m benchmarks fuzz_events [EVENTS] [SEED]``.
+Run with ``python -m benchmarks fuzz_events [EVENTS] [SEED]``. Single events are tried by `benchmarks.fuzzing`, beside
+Python's readers of JSON and CSV, and fastavro.
 """
 
+import csv
 import io
 import json
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from time import monotonic, process_time
@@ -19,7 +24,10 @@ import fastavro
 import numpy as np
 
 from benchmarks.endless import measure_memory
+from benchmarks.fuzzing import Misread, Reader, Try
+from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Attribute, Schema
+from streamgauge.streams.live.decoding import Decoder, Format
 from streamgauge.streams.live.events import NO_EVENTS, Events, EventSource, Position
 from streamgauge.streams.live.stream import LiveStream
 
@@ -172,6 +180,67 @@ def fuzz(form: str, n: int, random: Random, folder: Path, *, separate: bool) -> 
         raise AssertionError(msg)
     stream.close()
     return f"{form:5} {'separate' if separate else 'in the row':10} {counts.rows:10,} rows, {counts}"
+
+
+def read_event(form: str, event: bytes) -> dict[str, object]:
+    """Return an event as an independent reader finds it; raise if it finds none."""
+    if form == "json":
+        pairs = json.loads(event.decode(), object_pairs_hook=list, parse_constant=float)
+        return {name: None if isinstance(value, list) else value for name, value in reversed(pairs)}
+    if form == "csv":
+        (line,) = csv.reader([event.decode()], skipinitialspace=True, strict=True)
+        if len(line) != 4:
+            raise ValueError
+        return dict(zip(("id", "price", "day", "class"), [text.strip(" \t") for text in line], strict=True))
+    source = io.BytesIO(event)
+    row = fastavro.schemaless_reader(source, PARSED, PARSED)
+    if source.read():
+        raise ValueError
+    return dict(row)  # type: ignore[arg-type]
+
+
+def try_event(decoder: Decoder, form: str, source: Damaged, random: Random) -> bool | None:
+    """Decode a damaged event, beside an independent reader."""
+    source._random = random
+    row = source._encode(f"k{random.randrange(100)}", random.choice((random.random(), 0.5, -1e-300, 12345678901234567)))
+    event = source._damage(row) if random.random() < 0.9 else row
+    columns = decoder.decode(Events([event], np.zeros(1)))
+    if columns.faults:
+        raise StreamgaugeError(columns.faults[0][1])
+    found = columns.x[0].tolist(), int(columns.y[0])
+    try:
+        facts = read_event(form, event)
+        expected = [_as_number(facts.get("price")), _find(facts.get("day"), ("mo", "tu"))], facts.get("class")
+        code = -1 if expected[1] in (None, "", "?") else SCHEMA.classes.index(str(expected[1]))
+    except Exception:
+        return None
+    if not np.array_equal(found[0], expected[0], equal_nan=True) or found[1] != code:
+        msg = f"{event!r}: {found} where the other reader found {facts}"
+        raise Misread(msg)
+    return True
+
+
+def _as_number(value: object) -> float:
+    return float("nan") if value in (None, "", "?") else float(str(value))
+
+
+def _find(value: object, names: tuple[str, ...]) -> float:
+    return float("nan") if value in (None, "", "?") else float(names.index(str(value)))
+
+
+@contextmanager
+def open_decoder(form: str, _: Path) -> Iterator[Try]:
+    """Return what decodes damaged events."""
+    fields = ("id", "price", "day", "class")
+    decoder = Decoder(SCHEMA, Format(form, fields, avro=AVRO), target="class", key="id")
+    yield partial(try_event, decoder, form, Damaged(form, 0, Random(0), fields))
+
+
+READERS = (
+    Reader("events, JSON", 40, partial(open_decoder, "json"), "Python"),
+    Reader("events, CSV", 40, partial(open_decoder, "csv"), "Python"),
+    Reader("events, Avro", 40, partial(open_decoder, "avro"), "fastavro"),
+)
 
 
 def main(n: int = 1_000_000, seed: int = 1) -> None:

@@ -1,18 +1,16 @@
 """Mutated ARFF and CSV files: the native reader and a slow reference must both refuse them or read the same rows.
 
-Run with ``python -m benchmarks.fuzz_files [N] [SEED]``: N files, half of each format. It stops at the first
-disagreement and prints the file. The tests run a few thousand files.
+They are two readers of `benchmarks.fuzzing`. The tests run a few thousand files.
 """
 
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from random import Random
-from time import process_time
 from typing import cast
 
 import numpy as np
 
+from benchmarks.fuzzing import Misread, Reader, per_input
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams.files.column_roles import Selection
 from streamgauge.streams.files.delimited import open_delimited
@@ -120,13 +118,13 @@ def compare(
         message = str(error)
     if (expected is None) != (table is None):
         msg = f"reference: {refusal or expected}; native: {message or table}"
-        raise AssertionError(msg)
+        raise Misread(msg)
     if expected is None or table is None:
         check_same_position(refusal or RefusedError(None), message or "")
         return False
     if not _is_equal(table, expected):
         msg = f"reference: {expected}; native: {table}"
-        raise AssertionError(msg)
+        raise Misread(msg)
     return True
 
 
@@ -144,7 +142,7 @@ def check_same_position(refusal: RefusedError, message: str) -> None:
     column = "" if refusal.column is None else f", column {refusal.column}"
     if not message.startswith(f"fuzz{line}{column}") or (message + " ")[len(f"fuzz{line}{column}")] not in " ,:":
         msg = f"reference: line {refusal.line}, column {refusal.column}; native: {message}"
-        raise AssertionError(msg)
+        raise Misread(msg)
 
 
 def read_table(reader: TextReader, size: int) -> Table:
@@ -157,12 +155,12 @@ def read_table(reader: TextReader, size: int) -> Table:
         table.weight += [1.0] * len(y) if weight is None else weight.tolist()
     if reader.n_rows != len(table.y):
         msg = f"the reader announced {reader.n_rows} rows and read {len(table.y)}"
-        raise AssertionError(msg)
+        raise Misread(msg)
     middle = len(table.y) // 2
     again = [label for _, y, *_ in reader.read_rows(size, middle) for label in y.tolist()]
     if again != table.y[middle:]:
         msg = f"from row {middle} on: {again} instead of {table.y[middle:]}"
-        raise AssertionError(msg)
+        raise Misread(msg)
     return table
 
 
@@ -193,13 +191,29 @@ def fuzz(n: int, seed: int) -> tuple[int, int]:
     return n_arff, n_csv
 
 
-def main(n: int = 20_000, seed: int = 1) -> None:
-    """Fuzz and print the counts."""
-    started = process_time()
-    n_arff, n_csv = fuzz(n // 2, seed)
-    seconds = process_time() - started
-    print(f"{n} mutated files, no disagreement: {n_arff} ARFF and {n_csv} CSV files were read, {seconds:.0f} s of CPU")
+def refuse_or_read(
+    reader: Callable[[Source], TextReader], reference: Callable[[bytes], Table], data: bytes, random: Random
+) -> bool:
+    """Return True if both readers read a file alike; raise a `StreamgaugeError` if both refuse it."""
+    if not compare(reader, reference, data, random):
+        msg = "both refuse it"
+        raise StreamgaugeError(msg)
+    return True
 
 
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+def try_arff(random: Random) -> bool:
+    """Read a mutated ARFF file."""
+    return refuse_or_read(open_native_arff, read_arff, mutate(random, ARFF_FILES), random)
+
+
+def try_csv(random: Random) -> bool:
+    """Read a mutated CSV file."""
+    header = random.random() < 0.5
+    both = partial(open_native_csv, header=header), partial(read_csv, header=header)
+    return refuse_or_read(*both, mutate(random, CSV_FILES), random)
+
+
+READERS = (
+    Reader("ARFF", 60, per_input(try_arff), "our own in Python"),
+    Reader("CSV", 60, per_input(try_csv), "our own in Python"),
+)

@@ -1,38 +1,27 @@
 """Arrow, Parquet and NumPy files with changed structure: each is refused, or read as an independent reader reads it.
 
-Run with ``python -m benchmarks.fuzz_tables [N] [SEED] [FOLDER]``: N files, a third of each kind. Tables of random
-shape, kinds of columns, gaps, row groups and compressions are written, and then changed where it hurts: lengths,
-offsets, counts and types of the metadata of Arrow, the footer and page headers of Parquet, and the header of arrays
-inside an archive whose checksums are right. Polars reads Arrow and Parquet as well, NumPy reads the arrays. Batches of
-files are read in a process of their own, so that a crash and an endless loop are seen. It prints what became of the
-files of each kind; those that were treated wrongly stay in the folder.
+They are readers of `benchmarks.fuzzing`. Tables of random shape, kinds of columns, gaps, row groups and compressions
+are written, and then changed where it hurts: lengths, offsets, counts and types of the metadata of Arrow, the footer
+and page headers of Parquet, and the header of arrays, also inside an archive whose checksums are right. Polars reads
+Arrow and Parquet as well, NumPy reads the arrays.
 """
 
 import io
-import multiprocessing
-import sys
-import time
 import zipfile
-from collections import Counter
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import polars
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from streamgauge.errors import StreamgaugeError
+from benchmarks.fuzzing import Misread, Reader, naming
 from streamgauge.streams import File
 
-BATCH_FILES = 200
-SECONDS = 5.0
-"""The most seconds that reading a file may take."""
-
-OUTCOMES = ("refused", "read alike", "read by us alone", "MISREAD", "RAW EXCEPTION", "TOO SLOW", "CRASH")
 SIZES = (0, 1, 2, 3, 7, 8, 16, 63, 127, 255, 1 << 14, 1 << 31, (1 << 32) - 1)
 
 
@@ -97,6 +86,19 @@ def make_npz(random: Random) -> bytes:
     return sink.getvalue()
 
 
+def make_npy(random: Random) -> bytes:
+    """Return an array of numbers, or of records, of which the header or the body is changed."""
+    table = build_table(random)
+    columns = [table[name].to_numpy().astype(np.float64) for name in table.column_names[:-1]]
+    classes = np.array([("down", "flat", "up").index(name) for name in table["class"].to_pylist()])
+    array = np.column_stack([*columns, classes])
+    if random.random() < 0.3:
+        array = np.nan_to_num(array).astype(random.choice(("<i4", ">i8", "<f4", "<u2")))
+    buffer = io.BytesIO()
+    np.save(buffer, np.asfortranarray(array) if random.random() < 0.3 else array)
+    return change_header(buffer.getvalue(), random)
+
+
 def change_header(content: bytes, random: Random) -> bytes:
     """Change the header of an array: its type, order, shape or length; or its bytes."""
     types = [(b"<f8", new) for new in (b"<f4", b">f8", b"<i8", b"|O8")]
@@ -113,12 +115,9 @@ def change_header(content: bytes, random: Random) -> bytes:
     return change_numbers(data, random, 0, len(data), width=1)
 
 
-KINDS: dict[str, Callable[[Random], bytes]] = {"parquet": make_parquet, "arrow": make_arrow, "npz": make_npz}
-
-
 def read_ours(path: Path) -> tuple[list[list[float]], list[str]]:
     """Read the numbers and class names of a file by streamgauge."""
-    stream = File(str(path)) if path.suffix == ".npz" else File(str(path), target="class")
+    stream = File(str(path)) if path.suffix in (".npz", ".npy") else File(str(path), target="class")
     x: list[list[float]] = []
     y: list[str] = []
     for batch in stream.batches(50):
@@ -129,6 +128,11 @@ def read_ours(path: Path) -> tuple[list[list[float]], list[str]]:
 
 def read_independently(path: Path) -> tuple[list[list[float]], list[str]]:
     """Read the same by polars, or by NumPy."""
+    if path.suffix == ".npy":
+        rows = np.load(path, allow_pickle=False)
+        return rows[:, :-1].astype(np.float64).tolist(), [
+            "" if np.isnan(value) else str(value) for value in rows[:, -1].tolist()
+        ]
     if path.suffix == ".npz":
         with np.load(path, allow_pickle=False) as arrays:
             labels = [str(label).rstrip("\0") for label in arrays["y"].tolist()]
@@ -145,8 +149,8 @@ def read_independently(path: Path) -> tuple[list[list[float]], list[str]]:
 
 
 def is_same(ours: tuple[list[list[float]], list[str]], other: tuple[list[list[float]], list[str]]) -> bool:
-    """Return whether both read the same rows; a column that one of them leaves out is no misreading."""
-    if ours[1] != other[1]:
+    """Return whether both read the same rows."""
+    if ours[1] != other[1] and list(map(_as_number, ours[1])) != list(map(_as_number, other[1])):
         return False
     try:
         return bool(np.array_equal(np.array(ours[0]), np.array(other[0]), equal_nan=True))
@@ -154,75 +158,40 @@ def is_same(ours: tuple[list[list[float]], list[str]], other: tuple[list[list[fl
         return False
 
 
-def judge(path: Path) -> str:
-    """Return what became of a file."""
-    started = time.perf_counter()
+def _as_number(name: str) -> float | str:
+    """Return the number that a name of a class writes; other names as they are."""
     try:
+        return float(name)
+    except ValueError:
+        return name
+
+
+def try_file(path: Path, make: Callable[[Random], bytes], random: Random) -> bool | None:
+    """Make a file and read it; return whether the other reader found the same, None if it refuses the file."""
+    path.write_bytes(make(random))
+    with naming(path.name):
         ours = read_ours(path)
-    except StreamgaugeError as error:
-        named = str(path) in str(error) and len(str(error).splitlines()) == 1
-        return ("refused" if named else "RAW EXCEPTION") if time.perf_counter() - started < SECONDS else "TOO SLOW"
-    except Exception as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        return "RAW EXCEPTION"
-    if time.perf_counter() - started > SECONDS:
-        return "TOO SLOW"
     try:
         other = read_independently(path)
-    except BaseException:
-        return "read by us alone"
-    return "read alike" if is_same(ours, other) else "MISREAD"
+    except BaseException:  # polars panics
+        return None
+    if not is_same(ours, other):
+        msg = f"{ours} where the other reader found {other}"
+        raise Misread(msg)
+    return True
 
 
-def read_batch(kind: str, seed: int, n: int, folder: str, counts: "multiprocessing.Queue[str]") -> None:
-    """Make and read some files; what misbehaves is kept in the folder."""
-    random = Random(f"{kind} {seed}")
-    for i in range(n):
-        path = Path(folder) / f"{seed}-{i}.{kind}"
-        path.write_bytes(KINDS[kind](random))
-        counts.put("")  # it has begun
-        outcome = judge(path)
-        counts.put(outcome)
-        if not outcome.isupper():
-            path.unlink()
+@contextmanager
+def open_table_reader(
+    kind: str, make: Callable[[Random], bytes], folder: Path
+) -> Iterator[Callable[[Random], bool | None]]:
+    """Return what makes and reads files of a kind, in a folder."""
+    yield partial(try_file, folder / f"table.{kind}", make)
 
 
-def fuzz(kind: str, n: int, seed: int, folder: str) -> Counter[str]:
-    """Read `n` files of a kind in processes of their own; return the number of each outcome."""
-    context, counts = multiprocessing.get_context("fork"), Counter[str]()
-    for start in range(0, n, BATCH_FILES):
-        queue = context.Queue()
-        size = min(BATCH_FILES, n - start)
-        process = context.Process(target=read_batch, args=(kind, seed * 1_000_000 + start, size, folder, queue))
-        process.start()
-        n_done, began = 0, False
-        with suppress(Exception):
-            while n_done < size:
-                outcome = queue.get(timeout=60.0)
-                began = not outcome
-                if outcome:
-                    counts[outcome] += 1
-                    n_done += 1
-        if n_done < size:
-            counts["TOO SLOW" if process.is_alive() else "CRASH"] += began
-            process.kill()
-        process.join()
-    return counts
-
-
-def main(n: int = 3_000, seed: int = 1) -> None:
-    """Fuzz all kinds and print a table."""
-    with TemporaryDirectory() as temporary:
-        folder = sys.argv[3] if len(sys.argv) > 3 else temporary
-        print("| kind | files | " + " | ".join(OUTCOMES) + " |")
-        print("|---|" + "---:|" * (len(OUTCOMES) + 1))
-        for kind in KINDS:
-            counts = fuzz(kind, n // len(KINDS), seed, folder)
-            print(
-                f"| {kind} | {sum(counts.values()):,} | " + " | ".join(f"{counts[o]:,}" for o in OUTCOMES) + " |",
-                flush=True,
-            )
-
-
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:3]))
+READERS = (
+    Reader("Parquet", 20, partial(open_table_reader, "parquet", make_parquet), "polars"),
+    Reader("Arrow", 20, partial(open_table_reader, "arrow", make_arrow), "polars"),
+    Reader("npz", 20, partial(open_table_reader, "npz", make_npz), "NumPy"),
+    Reader("npy", 20, partial(open_table_reader, "npy", make_npy), "NumPy"),
+)

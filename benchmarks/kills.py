@@ -3,9 +3,9 @@
 ``python -m benchmarks kills [RUNS] [SEED] [more] [COMMAND ...]``. A run of a command is killed (SIGKILL) up to four
 times: at a moment drawn uniformly over the time of an undisturbed run, or at its n-th operation on files. Where it has
 processes of its own, one of those may be hit instead, or all at once. Then the same command runs undisturbed (with
-``--resume`` where it has checkpoints). All files must hold what they hold without kills, times apart, and nothing may be left behind: no
-temporary file here, in the folder for temporary files or in shared memory, no lock, no claim, no process. Lines by
-command and backend are stored in ``benchmarks/results/faults.md`` after every run.
+``--resume`` where it has checkpoints). All files must hold what they hold without kills, times apart, and nothing may
+be left behind: no temporary file here, in the folder for temporary files or in shared memory, no lock, no claim, no
+process. Lines by command and backend are stored in ``benchmarks/results/faults.md`` after every run.
 """
 
 import atexit

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge._foreign import adopt_stream
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import StreamgaugeError, is_possible_path, shorten
 from streamgauge.names import find_labelled_stream
 from streamgauge.protocols import Labelling, Scheme, Stream
 from streamgauge.records.locks import open_temporary_folder
@@ -90,8 +90,8 @@ class Source:
         if isinstance(self.what, str) and self.what in DATASETS:
             return
         stream = self.find(seed).stream
-        if isinstance(stream, File) and not Path(stream.path).is_file():
-            msg = f"there is no file {stream.path}"
+        if isinstance(stream, File) and not _is_file(stream):
+            msg = f"there is no file {shorten(str(stream.path))}"
             raise StreamgaugeError(msg)
         ends = limited or self.rows is not None or adopt_stream(stream).ends
         if not ends and stream.n_rows is None:
@@ -106,7 +106,7 @@ class Source:
         if self.reading:
             return OpenedStream(_open_file(text, self.reading, self.folder))
         path = _add_folder(text, self.folder)
-        is_path = "(" not in text and Path(path).exists()
+        is_path = "(" not in text and is_possible_path(path) and Path(path).exists()
         stream, labelling = find_labelled_stream(path if is_path else text)
         if isinstance(stream, File) and text not in DATASETS:
             stream = replace(stream, path=_add_folder(str(stream.path), self.folder))
@@ -179,8 +179,8 @@ class SampleSource:
         if not 0.0 <= self.labelled <= 1.0:
             msg = f"labelled = {self.labelled!r}: it must be a number in [0, 1]"
             raise StreamgaugeError(msg)
-        if self.file not in DATASETS and not Path(self._source.path).is_file():
-            msg = f"there is no file {self._source.path}"
+        if self.file not in DATASETS and not _is_file(self._source):
+            msg = f"there is no file {shorten(str(self._source.path))}"
             raise StreamgaugeError(msg)
 
     @contextmanager
@@ -205,9 +205,13 @@ def _open_file(text: str, reading: Mapping[str, Any], folder: Path | None) -> Fi
     """Open a file by its path, or the file of a data set by its name."""
     options: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in reading.items()}
     path = _add_folder(text, folder)
-    if text in DATASETS and not Path(path).exists():
+    if text in DATASETS and not (is_possible_path(path) and Path(path).exists()):
         return load_dataset(text, **options)
     return File(path, **options)
+
+
+def _is_file(file: File) -> bool:
+    return is_possible_path(file.path) and Path(file.path).is_file()
 
 
 def _add_folder(path: str, folder: Path | None) -> str:

@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from streamgauge.errors import unknown_name
+from streamgauge.errors import require_at_least, unknown_name
 from streamgauge.experiments.experiment import MAKERS, Experiment
 from streamgauge.experiments.stream_sources import SampleSource, Source
 from streamgauge.experiments.toml_positions import KeyPath
@@ -102,8 +102,8 @@ def _check_parts(root: Table, parts: Mapping[str, Any]) -> None:
     if not root.data.get("learners"):
         root.document.add_error((), 'there is no learner: write learners = ["HoeffdingTree"]')
     for key, least in (("rows", 1), ("every", 1), ("checkpoint_every", 0)):
-        if parts[key] is not None and parts[key] < least:
-            root.add_error(key, f"{key} = {parts[key]}: it must be a whole number of at least {least}")
+        if parts[key] is not None:
+            root.document.attempt((key,), require_at_least, key, parts[key], least)
 
 
 def _read_seeds(root: Table) -> tuple[int, ...]:
@@ -113,6 +113,8 @@ def _read_seeds(root: Table) -> tuple[int, ...]:
             root.document.add_error(path, f"seeds: {value!r} is not a whole number of at least 0")
         elif value in seeds:
             root.document.add_error(path, f"seeds: {value} is listed twice")
+        elif value >= 2**64:
+            root.document.add_error(path, f"seeds: {value} is not below 2**64")
         else:
             seeds.append(value)
     return tuple(seeds) or (1,)

@@ -78,7 +78,10 @@ def unseal_json(data: bytes, *, by_hand: bool = False) -> dict[str, Any]:
     if not is_whole and not (by_hand and b'"checksum"' not in data):
         msg = "it does not match its checksum"
         raise ValueError(msg)
-    facts: object = json.loads(data)
+    try:
+        facts: object = json.loads(data)
+    except RecursionError as error:
+        raise ValueError(str(error)) from None
     if not isinstance(facts, dict):
         msg = "it holds no facts"
         raise ValueError(msg)  # noqa: TRY004  (of the text, not of an argument)

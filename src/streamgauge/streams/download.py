@@ -83,7 +83,7 @@ def query_openml(data_id: int) -> OpenMLFile:
             error.close()
         msg = f"OpenML does not answer ({url}: {_format_reason(error)})"
         raise StreamgaugeError(msg) from None
-    except (KeyError, TypeError, AttributeError, ValueError):
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError):
         msg = f"OpenML has no file and checksum for data set {data_id} ({url})"
         raise StreamgaugeError(msg) from None
 

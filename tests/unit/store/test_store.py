@@ -8,6 +8,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -256,7 +257,7 @@ def test_no_flipped_bit_of_the_catalogue_changes_anything_in_silence(filled):
             warnings.simplefilter("always")
             found, refused = lists, None
             try:
-                found = (filled.runs(), filled.finals())
+                found: Any = (filled.runs(), filled.finals())
             except StreamgaugeError as error:
                 refused = str(error)
         if refused is not None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from shutil import copyfileobj
 from typing import IO, cast
 
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import StreamgaugeError, make_printable
 from streamgauge.records.locks import open_temporary_folder
 
 __all__ = ["CHUNK_BYTES", "Source"]
@@ -123,7 +123,9 @@ class Source:
             raise
         except Exception as error:  # decompressors, NumPy and Arrow raise nearly any on damaged bytes
             damaged = f"its {self.compression} compression" if self.compression else "it"
-            reason = " ".join(str(error).split()) or type(error).__name__  # those of Arrow may have several lines
+            reason = (
+                make_printable(" ".join(str(error).split())) or type(error).__name__
+            )  # those of Arrow may have several lines
             msg = f"{self.name} cannot be read: {damaged} is damaged or cut off ({reason})"
             raise StreamgaugeError(msg) from None
 

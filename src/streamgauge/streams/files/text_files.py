@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import cast
 
 from streamgauge import _native
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import StreamgaugeError, make_printable
 from streamgauge.records import Schema
 from streamgauge.streams.column_rules import MAX_CLASSES, MAX_DECLARED_NAMES, sort_names
 from streamgauge.streams.files.column_roles import Column, Key, Kind, Selection, build_layout, build_schema
@@ -156,7 +156,7 @@ def locate_errors(source: Source) -> Iterator[None]:
     except StreamgaugeError:
         raise
     except ValueError as error:
-        text = str(error)
+        text = make_printable(str(error))
         msg = f"{source.name}{', ' if text.startswith('line ') else ': '}{text}"
         raise StreamgaugeError(msg) from None
 

@@ -57,7 +57,7 @@ def read_json(path: Path, kind: str) -> str:
     except OSError as error:
         msg = f"cannot read the {kind} {path}: {error.strerror}"
         raise StreamgaugeError(msg) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         msg = f"the {kind} {path} is not JSON: {error}"
         raise StreamgaugeError(msg) from None
     return text
@@ -66,7 +66,12 @@ def read_json(path: Path, kind: str) -> str:
 def _from_mapping(given: Mapping[str, object]) -> Schema:
     attributes, classes = given.get("attributes", {}), given.get("classes")
     if isinstance(attributes, list | tuple):
-        attributes = dict.fromkeys(attributes)
+        names = list(map(str, attributes))
+        repeated = next((name for name in names if names.count(name) > 1), None)
+        if repeated is not None:
+            msg = f"the schema has two attributes called {repeated!r}"
+            raise StreamgaugeError(msg)
+        attributes = dict.fromkeys(names)
     if not isinstance(attributes, Mapping) or not isinstance(classes, list | tuple):
         msg = f"a schema has attributes and classes, as in {EXAMPLE}"
         raise StreamgaugeError(msg)

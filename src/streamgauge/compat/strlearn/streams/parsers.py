@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.compat.strlearn.streams.chunks import Chunk, PositionedStream
-from streamgauge.errors import StreamgaugeError, require_at_least
+from streamgauge.errors import StreamgaugeError, make_printable, require_at_least
 from streamgauge.streams import File, take
 
 __all__ = ["ARFFParser", "CSVParser", "NPYParser"]
@@ -165,10 +165,15 @@ class NPYParser(_Parser):
 
     def _load(self) -> tuple[NDArray[np.float64], NDArray[Any]]:
         try:
-            table = np.load(self.path, allow_pickle=False)
-        except (ValueError, EOFError) as error:
-            msg = f"{self.path} is not an npy file of numbers: {error}"
+            table = np.load(self.path, mmap_mode="r", allow_pickle=False)
+        except FileNotFoundError:
+            raise
+        except Exception as error:  # NumPy raises nearly any on damaged bytes
+            msg = f"{self.path} is not an npy file of numbers: {make_printable(str(error))}"
             raise StreamgaugeError(msg) from None
+        if not isinstance(table, np.ndarray):
+            msg = f"{self.path} is an archive, not an npy file of numbers: evaluate it as a File"
+            raise StreamgaugeError(msg)
         if table.ndim != 2 or table.shape[1] < 2 or table.dtype.kind not in "fiub":
             msg = f"{self.path} holds {table.dtype} of shape {table.shape}; it must be numbers, rows by columns"
             raise StreamgaugeError(msg)
