@@ -32,7 +32,8 @@ from streamgauge.streams.sampling.recipes import read_recipe
 
 ODD: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 3, 2**31, 2**63, 2**64, 10**40, -(10**40), 0.5, -0.0, 1e308, float("nan"),
-    float("inf"), "", "a", "é\n", "\0", "\ud800", "../../passwd", "9" * 5000, [], [[]], {}, {"a": 1}, [None], ["a", "a"], [1, 2, 3],
+    float("inf"), "", "a", "é\n", "\0", "\ud800", "../../passwd", "9" * 5000, [], [[]], {}, {"a": 1}, [None],
+    ["a", "a"], [1, 2, 3],
 )  # fmt: skip
 
 MAX_STATE_BYTES = 60_000

@@ -15,6 +15,7 @@ __all__ = ["find_differences", "take_snapshot"]
 
 TIMES = frozenset(
     {"seconds", "started", "updated", "finished_at", "pid", "checksum", "latency", "peak_rss", "resources.parquet"}
+    | {"seconds_of_last_run"}
 )
 """Keys whose values are times, memory, process ids, or checksums of such."""
 NAMES_ONLY = ("resources.parquet", "*.checkpoint", "progress.log", "recorder.log", "about.json")

@@ -63,6 +63,7 @@ from streamgauge.significance.single_model import ModelWatch, check_requirement
 from streamgauge.streams import as_stream, drifts_of
 from streamgauge.streams.base import min_limit
 from streamgauge.streams.files.column_roles import Key
+from streamgauge.streams.files.used_files import refuse_replacing
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -145,6 +146,9 @@ class Evaluation:
         columns = {"target": target, "weight": weight, "time": time, "time_format": time_format, "keep": keep}
         columns |= {"drop": drop, "numeric": numeric, "nominal": nominal}
         self.stream, hidden = _find_stream(stream, columns)
+        for recorder in recorders:
+            if isinstance(path := getattr(recorder, "path", None), str | Path):
+                refuse_replacing(self.stream, path)
         self.specs, self._learner_notes = plan_fits(name_learners(find_learners(learners)), found_scheme)
         check_score(score)
         self.scheme, self.score, self.backend, self.seed = found_scheme, score, backend, seed
@@ -642,7 +646,7 @@ the measures, or use two_way_t
         if not self.ends:
             msg = "the stream never ends: set n_rows, or iterate over an Evaluation"
             raise EndlessStreamError(msg)
-        _check_callbacks({"on_reading": on_reading, "on_verdict": on_verdict}, log)
+        _check_callbacks({"on_reading": on_reading, "on_verdict": on_verdict}, log, self.stream)
         _warn(self.notes, StreamWarning)
         parts = []
         with ExitStack() as stack:
@@ -716,13 +720,14 @@ def _check_kinds(recorders: object, backend: object, folders: Mapping[str, objec
             require_path(option, folder)
 
 
-def _check_callbacks(functions: Mapping[str, object], log: object) -> None:
+def _check_callbacks(functions: Mapping[str, object], log: object, stream: object) -> None:
     for option, function in functions.items():
         if function is not None and not callable(function):
             msg = f"{option} = {function!r}: it must be a function"
             raise StreamgaugeError(msg)
     if log is not None:
         require_path("log", log)
+        refuse_replacing(stream, str(log), "log")
 
 
 def _check_times(stream: StreamBase, labelling: Labelling, forgettings: Sequence[Forgetting]) -> None:

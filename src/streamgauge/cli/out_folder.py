@@ -12,7 +12,9 @@ from streamgauge.cli.output import print_note
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records.locks import lock_folder, remove_leftovers
 from streamgauge.results import Results, check_table_name
+from streamgauge.results.files import MANIFEST, TABLES
 from streamgauge.results.saved_errors import PREDICTION_FORMATS
+from streamgauge.streams.files.used_files import refuse_replacing
 
 __all__ = [
     "FileStamps",
@@ -71,13 +73,15 @@ def require_folder(option: str, path: Path | None) -> None:
         raise StreamgaugeError(msg)
 
 
-def check_output_files(options: dict[str, Any]) -> None:
-    """Raise unless the files of a run can be written; creates the folders they will be in.
+def check_output_files(options: dict[str, Any], stream: object) -> None:
+    """Raise unless the files of a run can be written, and replace no others; creates the folders they will be in.
 
     Parameters
     ----------
     options
         Options of a run.
+    stream
+        Its stream.
     """
     table = options["table"]
     if table is not None:
@@ -88,7 +92,27 @@ def check_output_files(options: dict[str, Any]) -> None:
             msg = f"--{name} {path} is a folder; it must be a file"
             raise StreamgaugeError(msg)
         _require_writable(name, None if path is None else path.parent, path)
+        if path is not None:
+            refuse_replacing(stream, path, f"--{name}")
+    _require_other_files(options)
     _require_writable("out", options["out"], options["out"])
+
+
+def _require_other_files(options: dict[str, Any]) -> None:
+    """Raise if two options name one file, or one names a file that the run writes into the folder of --out."""
+    out, taken = options["out"], dict[Path, str]()
+    if out is not None:
+        own = {MANIFEST, *TABLES, *RECORDS, "journal"} - {"report.html"}
+        taken = {(out / name).resolve(): f"--out {out}" for name in own}
+    default = None if out is None else out / "report.html"
+    for name in ("report", "table", "log"):
+        path = options[name] or (default if name == "report" else None)
+        if path is None:
+            continue
+        other = taken.setdefault(path.resolve(), f"--{name}")
+        if other != f"--{name}":
+            msg = f"--{name} {path} is also written by {other}: name another file"
+            raise StreamgaugeError(msg)
 
 
 def lock_out(options: dict[str, Any]) -> None:

@@ -238,7 +238,7 @@ def prepare(options: dict[str, Any]) -> "Evaluation":
 
 def run(evaluation: "Evaluation", options: dict[str, Any], journal: Path | None = None) -> Results:
     """Run an evaluation to its end; it can be followed in the folder of the journal."""
-    check_output_files(options)
+    check_output_files(options, evaluation.stream)
     lock_out(options)
     print_detail(f"{options['stream']}: {len(evaluation.specs)} learners, {options['scheme']}")
     print_warnings_briefly()

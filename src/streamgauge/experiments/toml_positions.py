@@ -1,6 +1,7 @@
 """The line of each value in a TOML file, which Python's own parser does not keep."""
 
 import tomllib
+from bisect import bisect_left
 from collections.abc import Callable
 
 __all__ = ["KeyPath", "find_lines"]
@@ -30,6 +31,7 @@ class _Scanner:
     def __init__(self, text: str) -> None:
         self._text = text.replace("\r\n", "\n")
         self._position = 0
+        self._line_ends = [place for place, character in enumerate(self._text) if character == "\n"]
         self._lines: dict[KeyPath, int] = {}
         self._last_indices: dict[KeyPath, int] = {}
 
@@ -57,7 +59,7 @@ class _Scanner:
                 self._position += 1
 
     def _note(self, path: KeyPath, position: int) -> None:
-        self._lines.setdefault(path, self._text.count("\n", 0, position) + 1)
+        self._lines.setdefault(path, bisect_left(self._line_ends, position) + 1)
 
     def _scan_header(self) -> KeyPath:
         """Scan ``[table]`` or ``[[array of tables]]``; return the path of the table."""

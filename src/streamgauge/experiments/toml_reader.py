@@ -107,7 +107,7 @@ def _check_parts(root: Table, parts: Mapping[str, Any]) -> None:
 
 
 def _read_seeds(root: Table) -> tuple[int, ...]:
-    seeds = []
+    seeds: dict[int, None] = {}
     for path, value in root.list_values("seeds"):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             root.document.add_error(path, f"seeds: {value!r} is not a whole number of at least 0")
@@ -116,7 +116,7 @@ def _read_seeds(root: Table) -> tuple[int, ...]:
         elif value >= 2**64:
             root.document.add_error(path, f"seeds: {value} is not below 2**64")
         else:
-            seeds.append(value)
+            seeds[value] = None
     return tuple(seeds) or (1,)
 
 

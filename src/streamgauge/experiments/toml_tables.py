@@ -30,9 +30,12 @@ class Document:
         self.errors: list[tuple[int, str]] = []
         try:
             self._data = tomllib.loads(text)
+            self._lines = find_lines(text)
         except tomllib.TOMLDecodeError as error:
             raise self._make_error(str(error), text) from None
-        self._lines = find_lines(text)
+        except RecursionError:
+            msg = f"{name} is not valid TOML: its values are nested too deeply"
+            raise StreamgaugeError(msg) from None
 
     @property
     def root(self) -> "Table":

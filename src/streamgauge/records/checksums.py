@@ -7,13 +7,15 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from zlib import crc32
 
-__all__ = ["compute_checksum", "compute_file_checksum", "seal_json", "unseal_json"]
+__all__ = ["compute_checksum", "compute_file_checksum", "read_limited", "read_rest", "seal_json", "unseal_json"]
 
 _SEAL = re.compile(rb'"checksum": "([0-9a-f]{8})"(\s*\})\n?\Z')
 _BLOCK_BYTES = 1 << 20
+_MAX_BYTES = 1 << 28
+"""The most bytes of a file that is read at once; a longer one is damaged, or an attack."""
 
 
 def compute_checksum(data: bytes) -> str:
@@ -43,6 +45,37 @@ def compute_file_checksum(path: Path) -> str:
         while block := file.read(_BLOCK_BYTES):
             value = crc32(block, value)
     return f"{value:08x}"
+
+
+def read_limited(path: Path) -> bytes:
+    """Return the bytes of a file; raise ValueError if there are very many.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "digits"
+    >>> _ = path.write_bytes(b"123456789")
+    >>> read_limited(path)
+    b'123456789'
+    """
+    with path.open("rb") as file:
+        return read_rest(file)
+
+
+def read_rest(file: BinaryIO) -> bytes:
+    """Return the bytes of an open file from its position on; raise ValueError if there are very many.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> read_rest(BytesIO(b"123"))
+    b'123'
+    """
+    data = file.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
+        msg = f"it has more than {_MAX_BYTES:,} bytes"
+        raise ValueError(msg)
+    return data
 
 
 def seal_json(facts: Mapping[str, Any], *, indent: int | None = None) -> str:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from streamgauge.errors import DamageWarning, StreamgaugeError, require_path
 from streamgauge.records import BlockLayout, BlockTallies, Confusions, Differences, LabelCounts, Resources
 from streamgauge.records.blocks import VoteBins
-from streamgauge.records.checksums import compute_file_checksum, seal_json, unseal_json
+from streamgauge.records.checksums import compute_file_checksum, read_limited, seal_json, unseal_json
 from streamgauge.records.locks import lock_folder
 from streamgauge.results.manifest import FORMAT, DifferenceFacts, ResourceFacts, RunManifest
 from streamgauge.results.results import Results
@@ -187,7 +187,7 @@ def read_manifest(folder: Path | str) -> RunManifest:
         msg = f"{folder} holds no results: there is no manifest.json in it"
         raise StreamgaugeError(msg)
     try:
-        data = path.read_bytes()
+        data = read_limited(path)
         try:
             facts = unseal_json(data)
         except ValueError as error:

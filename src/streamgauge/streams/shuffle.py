@@ -10,6 +10,7 @@ from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.streams.files import File
 from streamgauge.streams.files.text_files import Mark, locate_errors
+from streamgauge.streams.files.used_files import refuse_replacing
 from streamgauge.streams.output_files import detect_format, open_output
 from streamgauge.streams.text_lines import RawText, feed, open_raw
 
@@ -48,6 +49,7 @@ def shuffle(source: File | str | Path, path: str | Path, *, seed: int = 1) -> in
     """
     require_at_least("seed", seed, 0)
     file, path = source if isinstance(source, File) else File(source), Path(path)
+    refuse_replacing(file, path)
     raw = open_raw(file)
     kind, compression = detect_format(path)
     if raw is None or raw.kind != kind:

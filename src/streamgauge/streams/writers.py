@@ -15,6 +15,7 @@ from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import Stream
 from streamgauge.records import UNLABELLED, Attribute, Batch, Schema
 from streamgauge.streams.batching import concatenate, slice_batch
+from streamgauge.streams.files.used_files import refuse_replacing
 from streamgauge.streams.output_files import TABLE_KINDS, detect_format, open_output, replace_atomically
 
 __all__ = [
@@ -75,6 +76,7 @@ def write(
     >>> len(path.read_text().splitlines())
     1001
     """
+    refuse_replacing(stream, path)
     batches = _read_batches(stream, n_rows)
     first = next(batches, None)
     if weight is None and first is not None and first.weight is not None:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
-from streamgauge.records.checksums import seal_json, unseal_json
+from streamgauge.records.checksums import read_limited, read_rest, seal_json, unseal_json
 from streamgauge.streams.output_files import replace_atomically
 
 __all__ = [
@@ -74,12 +74,14 @@ def read_json(path: Path, *, by_hand: bool = False) -> dict[str, Any] | None:
     >>> read_json(Path("no such file"))
     """
     try:
-        data = path.read_bytes()
+        data = read_limited(path)
     except FileNotFoundError:
         return None
     except OSError as error:
         msg = f"cannot read {path}: {error.strerror or error}"
         raise StreamgaugeError(msg) from None
+    except ValueError as error:
+        raise make_damage(path, error) from None
     try:
         return unseal_json(data, by_hand=by_hand)
     except (ValueError, RecursionError) as error:
@@ -117,9 +119,11 @@ def read_lines(path: Path, skip: int = 0) -> list[dict[str, Any]]:
     []
     """
     try:
-        data = path.read_bytes()
+        data = read_limited(path)
     except OSError:
         return []
+    except ValueError as error:
+        raise make_damage(path, error) from None
     *lines, last = data.split(b"\n")
     if last.endswith(b"}") or last[:-1].endswith(b'"}'):  # it lacks its line end, or has another one
         lines.append(last if last.endswith(b"}") else last[:-1])
@@ -201,9 +205,13 @@ def read_records(path: Path, width: int, skip: int = 0) -> tuple[int, NDArray[np
             if written_width != width:
                 raise make_damage(path, f"its records have {written_width} numbers where the run has {width}")
             file.seek(_HEADER_BYTES + 8 * (width + 1) * skip)
-            data = file.read()
+            data = read_rest(file)
     except OSError:
         return -1, nothing
+    except StreamgaugeError:
+        raise
+    except ValueError as error:
+        raise make_damage(path, error) from None
     n = len(data) // (8 * (width + 1))
     packed = np.frombuffer(data, dtype="<f8", count=n * (width + 1)).reshape(n, width + 1)
     wrong = np.flatnonzero(packed[:, -1] != _compute_checksums(packed))

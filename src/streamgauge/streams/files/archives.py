@@ -133,7 +133,11 @@ def _as_name(value: object) -> str:
 def open_archive(source: Source, selection: Selection) -> ArchiveReader:
     """Open an archive of arrays ``x`` [n, d] and ``y`` [n], and optionally ``weight`` [n] and ``attributes`` [d]."""
     with source.translate_errors(), zipfile.ZipFile(source.path) as archive:
-        names = {name.removesuffix(".npy").lower(): name for name in archive.namelist()}
+        listed = archive.namelist()
+    names = {name.removesuffix(".npy").lower(): name for name in listed}
+    if len(names) < len(listed):
+        msg = f"{source.name} holds two arrays of one name; it holds {', '.join(sorted(listed))}"
+        raise StreamgaugeError(msg)
     for required in ("x", "y"):
         if required not in names:
             msg = f"{source.name} has no array {required}; it holds {', '.join(sorted(names))}"

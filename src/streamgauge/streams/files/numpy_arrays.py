@@ -68,7 +68,9 @@ class StoredArray:
             else:
                 file.read(self.offset)  # not skipped: an archive compares the checksum of what was read from its start
             for row in range(start, self.shape[0], n):
-                yield self._read_block(file, row, min(n, self.shape[0] - row))
+                block = self._read_block(file, row, min(n, self.shape[0] - row))
+                self.source.check_unchanged()
+                yield block
 
     def _read_block(self, file: IO[bytes], row: int, n: int) -> NDArray[Any]:
         if not self.by_column:

@@ -5,6 +5,7 @@ import bz2
 import gzip
 import hashlib
 import lzma
+import os
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from pathlib import Path
 from shutil import copyfileobj
 from typing import IO, cast
 
-from streamgauge.errors import StreamgaugeError, make_printable
+from streamgauge.errors import StreamgaugeError, is_possible_path, make_printable
 from streamgauge.records.locks import open_temporary_folder
 
 __all__ = ["CHUNK_BYTES", "Source"]
@@ -59,6 +60,8 @@ class Source:
         path = _copy_standard_input() if self._argument == "-" else Path(self._argument)
         if not path.is_file():
             msg = f"{self.name} is a directory, not a file" if path.is_dir() else f"there is no file {self.name}"
+            if is_possible_path(path) and path.exists() and not path.is_dir():
+                msg = f"{self.name} is a pipe or a device, which cannot be read twice: read it from standard input, '-'"
             raise StreamgaugeError(msg)
         return path
 
@@ -90,17 +93,24 @@ class Source:
         return next((suffix for suffix in reversed(suffixes) if suffix not in compressed), "")
 
     def read_chunks(self, offset: int = 0) -> Iterator[bytes]:
-        """Yield the decompressed bytes from `offset` on; skipping is cheap only in an uncompressed file."""
+        """Yield the decompressed bytes from `offset` on; skipping is cheap only in an uncompressed file.
+
+        A file that is replaced by another of its name meanwhile is read to its end. One that is written to is refused.
+        """
         self.check_unchanged()
-        with self.translate_errors(), self._open_decompressed() as file:
+        with self.translate_errors(), self._open() as stored, self._decompress(stored) as file:
             if offset:
                 file.seek(offset)
             while chunk := file.read(CHUNK_BYTES):
+                self._compare(os.fstat(stored.fileno()))
                 yield chunk
+            self._compare(os.fstat(stored.fileno()))
 
     def check_unchanged(self) -> None:
         """Raise if the file has changed since the first read."""
-        stat = self.path.stat()
+        self._compare(self.path.stat())
+
+    def _compare(self, stat: os.stat_result) -> None:
         size_and_time = (stat.st_size, stat.st_mtime_ns)
         if self._size_and_time not in (None, size_and_time):
             msg = f"{self.name} has changed since it was first read"
@@ -140,13 +150,12 @@ class Source:
             yield file
 
     @contextmanager
-    def _open_decompressed(self) -> Iterator[IO[bytes]]:
-        with self._open() as file:
-            if self.compression is None:
-                yield file
-                return
-            with OPENERS[self.compression](file) as decompressed:
-                yield decompressed
+    def _decompress(self, file: FileIO) -> Iterator[IO[bytes]]:
+        if self.compression is None:
+            yield file
+            return
+        with OPENERS[self.compression](file) as decompressed:
+            yield decompressed
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import Any
 from streamgauge import _native
 from streamgauge.streams.files import File
 from streamgauge.streams.files.column_roles import Key
+from streamgauge.streams.files.used_files import refuse_replacing
 from streamgauge.streams.output_files import detect_format, open_output
 from streamgauge.streams.sampling.index_files import ClassCounts
 from streamgauge.streams.sampling.recipes import Recipe, write_recipe
@@ -54,6 +55,10 @@ class SampleRequest:
     features: tuple[Key, ...] | None
     seed: int
     suffix: str
+
+    def __post_init__(self) -> None:
+        for path in (self.training, self.test, self.truth):
+            refuse_replacing(self.file, path)
 
     @property
     def kind(self) -> str:
