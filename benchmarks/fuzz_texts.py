@@ -196,7 +196,7 @@ def try_predictions(folder: Path, random: Random) -> bool | None:
         return None
     try:
         expected = (_read_csv_errors if kind == "csv" else _read_arff_errors)(path.read_bytes())
-    except (RefusedError, ValueError, KeyError, IndexError, TypeError):
+    except (RefusedError, ValueError, KeyError, IndexError, TypeError, AttributeError):
         return None
     if found.errors.tolist() != expected:
         msg = f"{path.read_bytes()!r}: {found.errors.tolist()} where Python found {expected}"
@@ -206,9 +206,9 @@ def try_predictions(folder: Path, random: Random) -> bool | None:
 
 def _read_csv_errors(data: bytes) -> list[float]:
     rows = list(csv.DictReader(io.StringIO(data.decode(), newline="")))
-    chosen = [row for row in rows if row["learner"].strip() == "bayes" and float(row["fold"]) == 0]
-    known = [row for row in chosen if row["true"].strip() not in ("?", "")]
-    return [float(row["predicted"].strip() != row["true"].strip()) for row in known]
+    chosen = [row for row in rows if row["learner"].strip(" \t") == "bayes" and float(row["fold"]) == 0]
+    known = [row for row in chosen if row["true"].strip(" \t") not in ("?", "")]
+    return [float(row["predicted"].strip(" \t") != row["true"].strip(" \t")) for row in known]
 
 
 def _read_arff_errors(data: bytes) -> list[float]:

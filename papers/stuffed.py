@@ -1,6 +1,5 @@
 """STUFFED: the sampling example of its manual, and learners on samples of varying balance and labelling."""
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
@@ -18,6 +17,7 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.learners import HoeffdingTree, NaiveBayes
 from streamgauge.measures import OfClass
 from streamgauge.protocols import LearnerSpec
+from streamgauge.records.locks import open_temporary_folder
 from streamgauge.schemes import Pretrained
 from streamgauge.streams import Balance, File, load, open_test, sample, shuffle
 from streamgauge.streams.sampling import SampleFiles
@@ -36,10 +36,10 @@ def _draw_sample(_: Backend) -> dict[str, Any]:
         published["training_positives"], published["training_balance"], published["test_balance"], positive="1"
     )
     labels = ["1"] * published["positives"] + ["0"] * published["negatives"]
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "all.csv"
+    with open_temporary_folder() as folder:
+        source = folder / "all.csv"
         source.write_text("a,class\n" + "".join(f"{i},{label}\n" for i, label in enumerate(labels)), encoding="utf-8")
-        drawn = sample(source, Path(folder) / "drawn", balance, labelled=0.1)
+        drawn = sample(source, folder / "drawn", balance, labelled=0.1)
         n_rows = {"training": _count_rows(drawn.training), "test": _count_rows(drawn.test)}
         n_hidden = _count_rows(drawn.truth)
     try:
@@ -126,14 +126,14 @@ def _evaluate_grid(
 ) -> dict[str, Any]:
     """Evaluate the learners on samples of one data set, pre-trained on a small balanced set as in the manual."""
     cells = []
-    with tempfile.TemporaryDirectory() as folder:
+    with open_temporary_folder() as folder:
         # The files are sorted by class, which a learner with labels would exploit.
         source = load(dataset)
-        mixed = Path(folder) / f"mixed.{source.kind}"
+        mixed = folder / f"mixed.{source.kind}"
         shuffle(source, mixed, seed=seed)
         for balance, share in product(balances, labelled):
             wanted = Balance(N_TRAINING, training=1.0, test=balance)
-            drawn = sample(mixed, Path(folder) / "sample", wanted, labelled=share, seed=seed)
+            drawn = sample(mixed, folder / "sample", wanted, labelled=share, seed=seed)
             facts = {"dataset": dataset, "seed": seed, "balance": balance, "labelled": share}
             cells += [{**facts, "n_rows": drawn.plan.n_test, **cell} for cell in _evaluate(drawn, seed, backend)]
     positives, negatives = (group.rows for group in drawn.plan.groups)

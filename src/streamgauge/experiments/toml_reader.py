@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from streamgauge.errors import require_at_least, unknown_name
+from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
 from streamgauge.experiments.experiment import MAKERS, Experiment
 from streamgauge.experiments.stream_sources import SampleSource, Source
 from streamgauge.experiments.toml_positions import KeyPath
@@ -78,7 +78,11 @@ def read(path: Path | str, *, rows: int | None = None) -> Experiment:
     }
     _check_parts(root, parts)
     document.raise_errors()
-    return Experiment(**parts)
+    try:
+        return Experiment(**parts)
+    except StreamgaugeError as error:  # of its parts together
+        msg = f"{path}: {error}"
+        raise StreamgaugeError(msg) from None
 
 
 def read_out_folder(path: Path | str) -> Path | None:

@@ -80,7 +80,8 @@ def read_errors(path: Path | str, learner: str | None = None, fold: int = 0) -> 
         raise StreamgaugeError(msg)
     learner = names[0] if learner is None else learner
     if learner not in names:
-        raise unknown_name(kind="learner", name=learner, known=names)
+        msg = f"{path}: {unknown_name(kind='learner', name=learner, known=names)}" if names else f"{path} has no rows"
+        raise StreamgaugeError(msg)
     chosen = (columns["learner"] == learners.index(learner)) & (columns["fold"] == fold)
     if not chosen.any():
         msg = f"{path} has no fold {fold} of {learner}; folds are counted from 0"

@@ -1,6 +1,7 @@
 """The journal of a run: what others can follow while it runs, and what remains of it after a crash."""
 
 import json
+import os
 import time
 from pathlib import Path
 
@@ -370,3 +371,18 @@ def test_a_journal_that_is_written_again_has_another_generation_whatever_the_clo
             view = JournalReader(tmp_path)
             generations |= {view.records()[0], view.events()[0]}
     assert len(generations) == 3
+
+
+@pytest.mark.parametrize("name", ["about.json", "status.json", "events.jsonl", "readings.f64"])
+def test_a_file_without_bound_is_not_read(tmp_path: Path, name: str) -> None:
+    evaluate(SEA(n_rows=100), NaiveBayes(), journal=tmp_path)
+    os.truncate(tmp_path / "journal" / name, 1 << 40)  # a hole takes no space on the disk
+    with pytest.raises(StreamgaugeError, match=f"{name} is damaged: it has more than 268,435,456 bytes"):
+        _read_all(tmp_path)
+
+
+def _read_all(folder: Path) -> None:
+    view = JournalReader(folder)
+    view.status()
+    view.events()
+    view.records()

@@ -210,3 +210,15 @@ def test_an_ensemble_in_an_evaluation_learns_chunks() -> None:
     spec = as_spec(compat.ensembles.SEA(GaussianNB()))
     assert isinstance(spec, StreamLearn)
     assert spec.chunk_size == 200
+
+
+def test_a_damaged_npy_file_is_refused_in_one_line(tmp_path: Path) -> None:
+    np.savez(tmp_path / "rows.npz", np.ones((4, 2)))
+    np.save(tmp_path / "rows.npy", np.ones((4, 2)))
+    whole = (tmp_path / "rows.npy").read_bytes()
+    (tmp_path / "header.npy").write_bytes(whole.replace(b"'descr'", b"'des\0r'"))
+    (tmp_path / "zip.npy").write_bytes(b"PK\x03\x04 and no archive")
+    for name in ("rows.npz", "header.npy", "zip.npy"):
+        with pytest.raises(StreamgaugeError, match=f"{name} is .*not an npy file of numbers") as refusal:
+            compat.streams.NPYParser(tmp_path / name, n_chunks=2)
+        assert len(str(refusal.value).splitlines()) == 1

@@ -477,3 +477,33 @@ def test_checkpoints_of_a_process_that_was_killed_after_its_run_are_removed(tmp_
     (folder / "checkpoints" / "progress.log").write_text("")
     assert run(experiment, tmp_path, n_jobs=1).n_done == 1
     assert not (folder / "checkpoints").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (f"rows = {10**30}", f"rows = {10**30}: it must be below 2**64"),
+        (f"seeds = [{2**64}]", f"seeds: {2**64} is not below 2**64"),
+        ("deep = " + "[" * 5_000 + "]" * 5_000, "is not valid TOML: its values are nested too deeply"),
+        (f"[[samples]]\nfile = '{'a' * 300}.csv'", "there is no file"),
+        ("[[samples]]\nfile = 'rows.csv'\ntest_balance = []", "the experiment has no stream"),
+        (f"[streams.long]\nfile = '{'a' * 300}.csv'", "there is no stream"),
+    ],
+)
+def test_values_out_of_proportion_are_refused_by_line(tmp_path: Path, line: str, problem: str) -> None:
+    path = tmp_path / "odd.toml"
+    path.write_text(f'learners = ["NaiveBayes"]\n{line}\n')
+    with pytest.raises(StreamgaugeError) as refusal:
+        read(path)
+    assert problem in str(refusal.value)
+    assert all("odd.toml" in text for text in str(refusal.value).splitlines())
+
+
+def test_the_lines_of_a_long_file_are_found_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "long.toml"
+    seeds = ",\n".join(map(str, range(20_000)))
+    path.write_text(f'streams = ["SEA"]\nlearners = ["NaiveBayes"]\nrows = 10\nseeds = [{seeds},\n"x"]')
+    started = time.process_time()
+    with pytest.raises(StreamgaugeError, match=r"long\.toml:20004: seeds: 'x' is not a whole number"):
+        read(path)
+    assert time.process_time() - started < 10.0  # it took minutes

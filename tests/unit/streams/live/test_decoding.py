@@ -5,6 +5,7 @@ import json
 import math
 import time
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import fastavro
@@ -213,3 +214,17 @@ def test_options_that_cannot_be_are_reported_at_once() -> None:
     ):
         with pytest.raises(StreamgaugeError, match=message):
             Kafka("rows", **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[" * 100_000, "is not JSON: maximum recursion depth"),
+        ('{"attributes": ["a", "a"], "classes": ["x"]}', "two attributes called 'a'"),
+    ],
+)
+def test_an_odd_schema_is_refused_in_one_line(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / "schema.json").write_text(text)
+    with pytest.raises(StreamgaugeError, match=problem) as refusal:
+        as_schema(tmp_path / "schema.json")
+    assert len(str(refusal.value).splitlines()) == 1
