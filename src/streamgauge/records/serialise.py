@@ -107,7 +107,7 @@ def loading(what: str) -> Iterator[None]:
         yield
     except StreamgaugeError:
         raise
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         msg = f"this is not a saved {what}, or one with other options: {error}"
         raise StreamgaugeError(msg) from None
 

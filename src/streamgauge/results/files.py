@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.errors import DamageWarning, StreamgaugeError, require_path
+from streamgauge.errors import DamageWarning, StreamgaugeError, make_printable, require_path, shorten
 from streamgauge.records import BlockLayout, BlockTallies, Confusions, Differences, LabelCounts, Resources
 from streamgauge.records.blocks import VoteBins
 from streamgauge.records.checksums import compute_file_checksum, read_limited, seal_json, unseal_json
@@ -216,7 +216,8 @@ def _check_format(path: Path, data: bytes) -> None:
         return
     if written != FORMAT:
         by = f", written by streamgauge {versions.get('streamgauge')}," if isinstance(versions, dict) else ""
-        msg = f"{path} has format {written}{by} but this version of streamgauge reads format {FORMAT}"
+        shown = make_printable(shorten(f"{written}{by}"))
+        msg = f"{path} has format {shown} but this version of streamgauge reads format {FORMAT}"
         raise StreamgaugeError(msg)
 
 

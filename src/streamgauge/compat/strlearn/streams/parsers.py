@@ -165,7 +165,8 @@ class NPYParser(_Parser):
 
     def _load(self) -> tuple[NDArray[np.float64], NDArray[Any]]:
         try:
-            table = np.load(self.path, mmap_mode="r", allow_pickle=False)
+            with Path(self.path).open("rb") as file:
+                table = np.load(file, allow_pickle=False)
         except FileNotFoundError:
             raise
         except Exception as error:  # NumPy raises nearly any on damaged bytes
