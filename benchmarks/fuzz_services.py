@@ -185,7 +185,7 @@ async def _answer(app: Starlette, scope: dict[str, Any], body: bytes) -> tuple[i
 
 
 def try_message(run_folders: RunFolders, random: Random) -> None:
-    """Let a page send a message and follow what changes; a wrong message closes its connection."""
+    """Send a message of a page and follow what changes; a wrong message closes its connection."""
     wanted: Any = {"runs": {"saved": [0, 0], "live": [0, 3]}, "panels": list(PANELS)}
     wanted = change_facts(wanted, random) if random.random() < 0.9 else change_facts([wanted], random)
     watcher = Watcher(run_folders)
@@ -292,7 +292,7 @@ def open_app(folder: Path) -> Iterator[Try]:
 
 @contextmanager
 def open_folder(folder: Path) -> Iterator[Try]:
-    """Return what lets pages follow runs."""
+    """Return what follows runs as pages do."""
     write_runs(folder)
     yield partial(try_message, RunFolders(folder))
 

@@ -50,7 +50,7 @@ from streamgauge.names import find_labelled_stream, find_learners, find_object, 
 from streamgauge.protocols import Forgetting, Labelling, LiveStreamBase, Measure, Recorder, Scheme, Stream, StreamBase
 from streamgauge.records import Failure, ModelVerdict, Reading, Verdict, list_readings
 from streamgauge.records.description import RunDescription
-from streamgauge.results import Results
+from streamgauge.results import ConfusionMatrices, Predictions, Results
 from streamgauge.results.call import CALL, describe_call, list_files
 from streamgauge.results.log import open_log
 from streamgauge.schemes import Prequential
@@ -147,8 +147,8 @@ class Evaluation:
         columns |= {"drop": drop, "numeric": numeric, "nominal": nominal}
         self.stream, hidden = _find_stream(stream, columns)
         for recorder in recorders:
-            if isinstance(path := getattr(recorder, "path", None), str | Path):
-                refuse_replacing(self.stream, path)
+            if isinstance(recorder, Predictions | ConfusionMatrices):
+                refuse_replacing(self.stream, recorder.path)
         self.specs, self._learner_notes = plan_fits(name_learners(find_learners(learners)), found_scheme)
         check_score(score)
         self.scheme, self.score, self.backend, self.seed = found_scheme, score, backend, seed

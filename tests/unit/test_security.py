@@ -10,7 +10,11 @@ ADVICE = ("Learners and experiments are programs", "Processes and Ray")
 
 EVIDENCE = {
     "Data files": (
+        "system/test_fuzzing.py::test_no_damaged_input_is_misread_or_does_harm",
         "system/test_damaged_files.py::test_damaged_files_are_read_or_refused_by_name",
+        "unit/streams/test_replaced_files.py::test_a_file_that_is_written_while_it_is_read_is_refused",
+        "unit/streams/test_replaced_files.py::test_no_output_replaces_the_file_that_is_read",
+        "unit/streams/test_file_faults.py::test_a_line_that_never_ends_is_refused_in_bounded_memory",
         "unit/streams/test_damaged_tables.py",
         "unit/streams/test_file_faults.py",
         "unit/streams/test_file_faults.py::test_sparse_rows_cost_no_more_than_their_bytes_allow",
@@ -34,12 +38,14 @@ EVIDENCE = {
         "unit/results/test_files.py",
         "unit/store/test_store.py::test_no_flipped_bit_of_the_catalogue_changes_anything_in_silence",
         "unit/store/test_store.py::test_a_changed_row_of_the_catalogue_is_left_out_and_the_others_are_listed",
+        "unit/_engine/test_journal.py::test_a_file_without_bound_is_not_read",
         "unit/_engine/test_journal.py::test_every_flipped_bit_of_a_journal_is_named_or_changes_nothing",
         "unit/_engine/test_checkpoint.py::test_every_damaged_byte_of_a_checkpoint_is_noticed",
         "unit/_engine/test_checkpoint.py::test_a_damaged_recorder_log_is_noticed_before_the_first_row",
     ),
     "Results": (
         "unit/records/test_locks.py::test_the_second_run_into_one_folder_is_refused_before_its_first_row",
+        "unit/streams/test_replaced_files.py::test_no_two_outputs_of_a_run_are_one_file",
         "unit/records/test_locks.py::test_the_second_journal_and_the_second_save_into_one_folder_are_refused",
         "unit/_engine/test_checkpoint.py::test_two_runs_do_not_write_into_one_folder",
         "system/test_locks.py::test_the_lock_of_a_killed_process_is_taken_over_and_its_temporary_files_are_removed",

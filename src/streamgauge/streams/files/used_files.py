@@ -1,7 +1,7 @@
 """Files that a stream reads, which no output may replace."""
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from pathlib import Path
 
 from streamgauge.errors import StreamgaugeError, is_possible_path
@@ -42,5 +42,5 @@ def _find_files(stream: object) -> Iterator[File]:
         for part in stream:
             yield from _find_files(part)
     elif is_dataclass(stream) and not isinstance(stream, type):
-        for field in fields(stream):
-            yield from _find_files(getattr(stream, field.name, None))
+        for part in vars(stream).values():
+            yield from _find_files(part)
