@@ -200,7 +200,7 @@ def try_message(run_folders: RunFolders, random: Random) -> None:
 def exchange(port: int, request: bytes) -> bytes:
     """Send bytes and return the answer; raise if there is no end of it within five seconds."""
     with socket.create_connection(("127.0.0.1", port), timeout=5.0) as peer:
-        with suppress(ConnectionError):
+        with suppress(OSError):  # the server has closed the connection
             peer.sendall(request)
             peer.shutdown(socket.SHUT_WR)
         answer = b""

@@ -198,6 +198,11 @@ def write_csv(
     'run,row,learner,kind,name,under,mean,low,high\r\n'
     """
     with_times = any(run.read_curves(panel.kind).layout.with_times for run in runs for panel in panels[:1])
+    for run in runs:  # what is wrong with any of them is said before the first piece
+        for panel in panels:
+            run_records = run.read_curves(panel.kind)
+            records = run_records.select_between(first, last, x, margin=0)
+            panel.select_columns(run_records.layout, records[:1])
     yield _format_rows([(*COLUMNS[:2], "time", *COLUMNS[2:]) if with_times else COLUMNS])
     hidden = set(hidden)
     for run in runs:

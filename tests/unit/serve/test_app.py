@@ -323,6 +323,13 @@ def test_a_malformed_run_hides_no_other_and_gives_no_internal_error(
                 assert page.get(query).status_code in {200, 400}, (query, text)
 
 
+def test_a_table_with_a_run_that_lacks_a_measure_is_refused_before_it_begins(page: TestClient) -> None:
+    panels = [json.dumps(ACCURACY), json.dumps({**ACCURACY, "name": "no such measure"})]
+    answer = page.get("/api/table.csv", params={"id": ["saved", "saved"], "panel": panels})
+    assert answer.status_code == 400
+    assert len(answer.text.splitlines()) == 1
+
+
 @pytest.mark.parametrize(
     "address", ["/assets/../app.py", "/assets/%2e%2e/app.py", "/assets/", "/assets/main.py", "/etc/passwd"]
 )
