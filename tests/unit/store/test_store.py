@@ -8,7 +8,6 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -257,7 +256,7 @@ def test_no_flipped_bit_of_the_catalogue_changes_anything_in_silence(filled):
             warnings.simplefilter("always")
             found, refused = lists, None
             try:
-                found: Any = (filled.runs(), filled.finals())
+                found = (filled.runs(), filled.finals())
             except StreamgaugeError as error:
                 refused = str(error)
         if refused is not None:
