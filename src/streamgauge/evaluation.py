@@ -646,7 +646,7 @@ the measures, or use two_way_t
         if not self.ends:
             msg = "the stream never ends: set n_rows, or iterate over an Evaluation"
             raise EndlessStreamError(msg)
-        _check_callbacks({"on_reading": on_reading, "on_verdict": on_verdict}, log, self.stream)
+        _check_callbacks({"on_reading": on_reading, "on_verdict": on_verdict}, log)
         _warn(self.notes, StreamWarning)
         parts = []
         with ExitStack() as stack:
@@ -720,14 +720,13 @@ def _check_kinds(recorders: object, backend: object, folders: Mapping[str, objec
             require_path(option, folder)
 
 
-def _check_callbacks(functions: Mapping[str, object], log: object, stream: object) -> None:
+def _check_callbacks(functions: Mapping[str, object], log: object) -> None:
     for option, function in functions.items():
         if function is not None and not callable(function):
             msg = f"{option} = {function!r}: it must be a function"
             raise StreamgaugeError(msg)
     if log is not None:
         require_path("log", log)
-        refuse_replacing(stream, str(log), "log")
 
 
 def _check_times(stream: StreamBase, labelling: Labelling, forgettings: Sequence[Forgetting]) -> None:

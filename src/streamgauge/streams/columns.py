@@ -16,7 +16,7 @@ from streamgauge._optional import LazyModule
 from streamgauge.errors import StreamgaugeError
 from streamgauge.streams.column_rules import find_decrease, name_number, refuse_decrease
 
-__all__ = ["Column", "is_time", "parse_times", "read_columns"]
+__all__ = ["MISSING", "Column", "is_time", "parse_times", "read_columns", "set_missing"]
 
 pa = LazyModule("pyarrow")
 pc = LazyModule("pyarrow.compute")
@@ -249,7 +249,7 @@ class Column:
         kind = self.values.type
         if _is_text(kind):
             texts = self.values.cast(pa.large_string())
-            return pc.if_else(pc.is_in(texts, value_set=pa.array(MISSING, pa.large_string())), None, texts)
+            return set_missing(texts)
         if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
             numbers = self.to_numbers()
             present = ~np.isnan(numbers)
@@ -280,6 +280,22 @@ def _divide(values: Any, per_second: int) -> NDArray[np.float64]:  # noqa: ANN40
     numbers = counts.fill_null(0).to_numpy()
     rest = np.fmod(numbers, per_second)
     return np.where(missing, np.nan, (numbers - rest) // per_second + rest / per_second)
+
+
+def set_missing(texts: Any) -> Any:  # noqa: ANN401
+    """Return strings of Arrow without those that mean missing.
+
+    `if_else` of pyarrow 19 and older damages the strings of a slice.
+
+    Examples
+    --------
+    >>> set_missing(pa.array(["mo", "?", "tu", "", "we"]).slice(1)).to_pylist()
+    [None, 'tu', None, 'we']
+    """
+    means_missing = pc.is_in(texts, value_set=pa.array(MISSING, texts.type))
+    if isinstance(means_missing, pa.ChunkedArray):
+        means_missing = means_missing.combine_chunks()
+    return pc.replace_with_mask(texts, means_missing, pa.scalar(None, texts.type))
 
 
 def parse_times(

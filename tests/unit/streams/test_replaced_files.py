@@ -5,8 +5,6 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from streamgauge import NaiveBayes, evaluate
@@ -34,7 +32,6 @@ def test_no_output_replaces_the_file_that_is_read(path: Path) -> None:
             lambda output=output: write(File(path), output),
             lambda output=output: shuffle(path, output),
             lambda output=output: evaluate(path, NaiveBayes(), recorders=[Predictions(output)]),
-            lambda output=output: evaluate(path, NaiveBayes(), log=output),
         ):
             with pytest.raises(StreamgaugeError, match=REFUSAL):
                 act()
@@ -108,25 +105,3 @@ def test_a_pipe_is_not_said_to_be_missing(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "rows.csv")
     with pytest.raises(StreamgaugeError, match=r"rows\.csv is a pipe or a device"):
         _ = File(tmp_path / "rows.csv").schema
-
-
-def test_missing_values_of_parquet_are_those_that_it_states(tmp_path: Path) -> None:
-    """A bit of a page header, which has no checksum, made numbers others, and most of them missing."""
-    path = tmp_path / "rows.parquet"
-    table = pa.table({"a": pa.array([384, 730, 467]), "class": ["up", "down", "flat"]})
-    pq.write_table(table, path, compression="none", use_dictionary=False)
-    data = bytearray(path.read_bytes())
-    offset = pq.ParquetFile(path).metadata.row_group(0).column(0).data_page_offset
-    head = data[offset : offset + 40]
-    changed = []
-    for place in range(len(head)):
-        for bit in range(8):
-            damaged = bytearray(data)
-            damaged[offset + place] ^= 1 << bit
-            path.write_bytes(damaged)
-            try:
-                batch = next(File(path, target="class").batches(10))
-            except StreamgaugeError:
-                continue
-            changed += [(place, bit)] * bool(np.isnan(batch.x).any())
-    assert not changed

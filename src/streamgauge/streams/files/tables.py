@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import UNLABELLED, Schema
 from streamgauge.streams.column_rules import MAX_DECLARED_NAMES, find_decrease, name_number, refuse_decrease
-from streamgauge.streams.columns import MISSING, is_time, parse_times
 from streamgauge.streams.columns import Column as TableColumn
+from streamgauge.streams.columns import is_time, parse_times, set_missing
 from streamgauge.streams.files.column_roles import Column, Kind, Selection, build_schema, check_distinct
 from streamgauge.streams.files.record_batches import RecordBatches, open_record_batches
 from streamgauge.streams.files.row_blocks import Rows, rebatch
@@ -113,7 +113,7 @@ def _as_text(values: Any) -> Any:  # noqa: ANN401
         names = pa.array([name_number(number) for number in encoded.dictionary.to_pylist()], pa.string())
         values = pa.DictionaryArray.from_arrays(encoded.indices, names).dictionary_decode()
     texts = values.cast(pa.string())
-    return pc.if_else(pc.is_in(texts, value_set=pa.array(MISSING, pa.string())), None, texts)
+    return set_missing(texts)
 
 
 def open_table(source: Source, selection: Selection, kind: str) -> TableReader:
