@@ -4,7 +4,7 @@ import io
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import pairwise
 from typing import Any
 
@@ -171,9 +171,14 @@ class LiveReader:
     def _reject(self, polled: Input, events: Events, columns: Columns, rejections: Sequence[Rejection]) -> None:
         for rejection in rejections:
             setattr(self.counts, rejection.reason, getattr(self.counts, rejection.reason) + 1)
+        keys = columns.keys or [None] * len(columns.event_index)
         self._letters.write(
-            _build_letter(polled, events, int(columns.event_index[rejection.index]), rejection.reason, rejection.why)
+            replace(
+                _build_letter(polled, events, int(columns.event_index[at]), rejection.reason, rejection.why),
+                key=keys[at],
+            )
             for rejection in rejections
+            for at in (rejection.index,)
         )
 
     def _build_batch(self, start: int, parts: Sequence[Columns]) -> Batch:

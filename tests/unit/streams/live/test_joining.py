@@ -123,7 +123,7 @@ def test_events_that_come_twice_too_late_or_broken_are_counted_and_set_aside(tmp
     assert (counts.malformed, counts.duplicate, counts.late, counts.unlabelled) == (2, 2, 1, 1)
     written = [json.loads(line) for line in letters.read_text().splitlines()]
     assert [one["reason"] for one in written].count("malformed") == 2
-    assert {"reason": "late", "value": label[1].decode()}.items() <= next(
+    assert {"reason": "late", "key": "b", "value": label[1].decode()}.items() <= next(
         w for w in written if w["reason"] == "late"
     ).items()
     assert next(one for one in written if one["reason"] == "malformed")["value_base64"] == "/3s="
