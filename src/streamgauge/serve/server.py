@@ -22,6 +22,9 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MAX_WAITING = 1_024
 """Largest number of connections that wait to be accepted."""
 
+MAX_THREADS = 8
+"""Largest number of requests that are answered at once: what each thread has once needed stays its memory."""
+
 SHUTDOWN_SECONDS = 5
 """Most seconds for which a server that ends finishes requests."""
 
@@ -144,6 +147,9 @@ async def _run(
     settings: Settings,
     on_ready: Callable[[str], object],
 ) -> None:
+    from anyio import to_thread  # noqa: PLC0415  (of the optional server)
+
+    to_thread.current_default_thread_limiter().total_tokens = MAX_THREADS
     serving = asyncio.ensure_future(server.serve(sockets=[listener]))
     while not server.started and not serving.done():
         await asyncio.sleep(0.01)
