@@ -171,7 +171,7 @@ class LiveReader:
     def _reject(self, polled: Input, events: Events, columns: Columns, rejections: Sequence[Rejection]) -> None:
         for rejection in rejections:
             setattr(self.counts, rejection.reason, getattr(self.counts, rejection.reason) + 1)
-        keys = columns.keys or [None] * len(columns.event_index)
+        keys: Sequence[bytes | None] = columns.keys or [None] * len(columns.event_index)
         self._letters.write(
             replace(
                 _build_letter(polled, events, int(columns.event_index[at]), rejection.reason, rejection.why),
