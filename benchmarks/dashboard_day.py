@@ -246,7 +246,7 @@ def main(seconds: float = SECONDS) -> None:
         print(problem)
     section = build_section(spans, seconds)
     print(section)
-    STORED.write_text(f"{read_rest()}{section}", encoding="utf-8")
+    STORED.write_text(f"{read_rest().rstrip()}\n\n{section}", encoding="utf-8")
 
 
 def read_rest() -> str:
