@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 from peers import moa as moa_peer
 from peers.brokers import KafkaBroker, RedisServer, explain_missing_kafka, explain_missing_redis
@@ -19,6 +20,9 @@ from tests.support.chromium import start_chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+settings.register_profile("streamgauge", deadline=None)  # a busy machine is no fault
+settings.load_profile("streamgauge")
 
 SHARED = ("tests/oracle/moa/", "tests/system/brokers/", "tests/system/browser/")
 """Folders whose tests share a server."""

@@ -12,6 +12,7 @@ __all__ = [
     "DamageWarning",
     "EndlessStreamError",
     "FailureWarning",
+    "FileFaultsError",
     "LearnerError",
     "StreamWarning",
     "StreamgaugeError",
@@ -39,6 +40,26 @@ class StreamgaugeError(ValueError):
     ...
     streamgauge.errors.StreamgaugeError: window width is 0; it must be at least 1
     """
+
+
+class FileFaultsError(StreamgaugeError):
+    r"""All faults of a file, a line each.
+
+    Parameters
+    ----------
+    faults
+        What is wrong, and where; line ends in them are escaped.
+
+    Examples
+    --------
+    >>> print(FileFaultsError(["a.toml:1: no rows", "a.toml:2: no stream 'a\nb'"]))
+    a.toml:1: no rows
+    a.toml:2: no stream 'a\nb'
+    """
+
+    def __init__(self, faults: Iterable[str]) -> None:
+        self.faults = tuple(make_printable(fault) for fault in faults)
+        super().__init__("\n".join(self.faults))
 
 
 class LearnerError(StreamgaugeError):

@@ -84,7 +84,7 @@ def test_a_file_of_payments_is_described_and_four_models_are_compared_on_it(paym
     table = re.findall(r"^(tree|scikit-learn|River|LightGBM) +(\d+\.\d+)\*? ", said, re.MULTILINE)
     assert len(table) == 4
     assert all(float(pr_auc) > 5.0 for _, pr_auc in table)  # that of guessing is 2.1
-    assert "River is better than tree by" in said
+    assert "River is ahead by" in said
     assert said.count("in pr_auc[yes]") == 6
 
 

@@ -3,12 +3,20 @@
 import errno
 import os
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 
 import click
 
 from streamgauge.cli.output import INVALID_ARGUMENTS, RUN_FAILED, STOPPED
-from streamgauge.errors import EndlessStreamError, StreamgaugeError, make_printable, shorten, unknown_name
+from streamgauge.errors import (
+    EndlessStreamError,
+    FileFaultsError,
+    StreamgaugeError,
+    make_printable,
+    shorten,
+    unknown_name,
+)
 
 __all__ = ["main"]
 
@@ -73,13 +81,12 @@ def main() -> None:
     try:
         status = cli.main(standalone_mode=False)
     except StreamgaugeError as error:
-        endless = isinstance(error, EndlessStreamError)
-        _fail("the stream never ends: set the number of rows with --rows" if endless else str(error), INVALID_ARGUMENTS)
+        _fail(_list_faults(error), INVALID_ARGUMENTS)
     except click.ClickException as error:
         error.show()
         sys.exit(INVALID_ARGUMENTS)
     except click.Abort:
-        _fail("stopped", STOPPED)
+        _fail(["stopped"], STOPPED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
@@ -89,16 +96,25 @@ def main() -> None:
         sys.exit(status if isinstance(status, int) else 0)
 
 
+def _list_faults(error: StreamgaugeError) -> Sequence[str]:
+    """Return what an error says is wrong."""
+    if isinstance(error, EndlessStreamError):
+        return ["the stream never ends: set the number of rows with --rows"]
+    return error.faults if isinstance(error, FileFaultsError) else [str(error)]
+
+
 def _fail_unexpectedly(error: Exception) -> None:
     """Show an error that no command explains, with a traceback only on request."""
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-        _fail(f"the system cannot have the path {shorten(repr(error.filename), 40)}", INVALID_ARGUMENTS)
+        _fail([f"the system cannot have the path {shorten(repr(error.filename), 40)}"], INVALID_ARGUMENTS)
     if os.environ.get("STREAMGAUGE_DEBUG") or "--verbose" in sys.argv:
         raise error
     hint = "--verbose or STREAMGAUGE_DEBUG=1 shows the traceback"
-    _fail(f"unexpected {type(error).__name__}: {shorten(str(error))} ({hint})", RUN_FAILED)
+    _fail([f"unexpected {type(error).__name__}: {shorten(str(error))} ({hint})"], RUN_FAILED)
 
 
-def _fail(message: str, status: int) -> None:
-    click.echo(f"Error: {shorten(make_printable(message), MAX_ERROR)}", err=True)
+def _fail(faults: Sequence[str], status: int) -> None:
+    """Show what is wrong, a line each, and exit."""
+    text = "\n".join(make_printable(fault) for fault in faults)
+    click.echo(f"Error: {shorten(text, MAX_ERROR)}", err=True)
     sys.exit(status)

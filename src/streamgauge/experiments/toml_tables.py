@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge.errors import FileFaultsError, StreamgaugeError, unknown_name
 from streamgauge.experiments.toml_positions import KeyPath, find_lines
 
 __all__ = ["Document", "Table", "read_document"]
@@ -64,7 +64,7 @@ class Document:
         """Raise if there are errors; the message lists them all, one per line."""
         if self.errors:
             lines = (f"{self.name}:{line}: {reason}" for line, reason in sorted(dict.fromkeys(self.errors)))
-            raise StreamgaugeError("\n".join(lines))
+            raise FileFaultsError(lines)
 
     def _make_error(self, reason: str, text: str) -> StreamgaugeError:
         where = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", reason)
