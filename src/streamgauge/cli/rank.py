@@ -10,7 +10,7 @@ import click
 from streamgauge._format.numbers import format_p_value
 from streamgauge.cli.names import Choice
 from streamgauge.cli.output import add_output_options, make_console, print_json
-from streamgauge.cli.saved_results import add_store_options, load_runs
+from streamgauge.cli.saved_results import add_store_options, load_repetitions
 from streamgauge.names import to_forgetting_name
 from streamgauge.significance import POST_HOCS, VALUES, Ranking, diagram_text, p_text, rank
 
@@ -37,6 +37,10 @@ __all__ = ["command"]
     help=f"Test of the pairs of learners: {', '.join(POST_HOCS)}.",
 )
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level of the tests.")
+@click.option(
+    "--control",
+    help="Compare this learner alone with the others: fewer tests, which need fewer streams (wilcoxon_holm, ranks_holm).",
+)
 @click.option("--learner", multiple=True, help="In a store, only this learner; a name or pattern; repeatable.")
 @add_store_options
 @click.option("--diagram", type=click.Path(path_type=Path), help="Draw the diagram into this .svg, .png or .pdf file.")
@@ -52,11 +56,13 @@ def command(results: tuple[Path, ...], *, diagram: Path | None, as_json: bool, *
       streamgauge rank results/sea results/rbf results/led results/electricity
       streamgauge rank results/* --measure kappa_m --post-hoc nemenyi --diagram ranks.svg
       streamgauge rank results/* --forgetting "Window(1000)" --value mean
+      streamgauge rank results/* --control MyLearner
       streamgauge rank results/quick --learner "Hoeffding*" --learner NaiveBayes
     """
     if options["forgetting"] is not None:
         options["forgetting"] = to_forgetting_name(options["forgetting"])
-    ranking = rank(load_runs(results, options, options.pop("learner")), **options)
+    learners = options.pop("learner")
+    ranking = rank(load_repetitions(results, options, learners, forgetting=options["forgetting"]), **options)
     if diagram is not None:
         from streamgauge.plots import ranks  # noqa: PLC0415
 
@@ -74,7 +80,8 @@ def _to_json(ranking: Ranking) -> dict[str, Any]:
     for name in ("values", "ranks"):
         facts[name] = facts[name].tolist()
     for pair in facts["pairs"]:
-        pair["p_value"] = None if math.isnan(pair["p_value"]) else pair["p_value"]
+        for name in ("p_value", "adjusted"):
+            pair[name] = None if math.isnan(pair[name]) else pair[name]
     if math.isinf(facts["friedman"]["iman_davenport"]):
         facts["friedman"]["iman_davenport"] = None
     return {
@@ -109,6 +116,8 @@ def _show(ranking: Ranking) -> None:
         is_name = heading in ("first", "second")
         table.add_column(heading, overflow="fold" if is_name else "ellipsis", no_wrap=not is_name)
     for pair in ranking.pairs:
+        if math.isnan(pair.adjusted):
+            continue  # not tested
         table.add_row(
             escape(pair.first),
             escape(pair.second),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from streamgauge.results import Results
     from streamgauge.store import Filter
 
-__all__ = ["AXES", "add_store_options", "load_runs"]
+__all__ = ["AXES", "add_store_options", "load_repetitions", "load_runs"]
 
 AXES = ("stream", "scheme", "labelling", "seed")
 """What distinguishes the runs of a store."""
@@ -33,14 +33,32 @@ def add_store_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def load_runs(folders: Sequence[Path], options: dict[str, Any], learners: tuple[str, ...] = ()) -> "list[Results]":
     """Load the results in folders, and those selected in stores; removes the selection from `options`."""
+    return [run for _, run in _load_pairs(folders, options, learners)]
+
+
+def load_repetitions(
+    folders: Sequence[Path], options: dict[str, Any], learners: tuple[str, ...], *, forgetting: str | None
+) -> "list[Results]":
+    """Load runs as `load_runs`; raise if they differ in more than stream and seeds, and name their folders."""
+    from streamgauge.significance.setups import require_same_setup  # noqa: PLC0415
+
+    pairs = _load_pairs(folders, options, learners)
+    require_same_setup([run for _, run in pairs], [str(folder) for folder, _ in pairs], forgetting=forgetting)
+    return [run for _, run in pairs]
+
+
+def _load_pairs(
+    folders: Sequence[Path], options: dict[str, Any], learners: tuple[str, ...]
+) -> "list[tuple[Path, Results]]":
+    """Load runs, each with its folder."""
     from streamgauge.store import Filter  # noqa: PLC0415
 
     wanted = Filter(**{axis: options.pop(axis) for axis in AXES}, learner=learners)
-    runs = [results for folder in folders for results in _load_folder(folder, wanted)]
-    if not runs:
+    pairs = [(folder, results) for folder in folders for results in _load_folder(folder, wanted)]
+    if not pairs:
         msg = f"there are no results in {', '.join(map(str, folders))} yet"
         raise StreamgaugeError(msg)
-    return runs
+    return pairs
 
 
 def _load_folder(folder: Path, wanted: "Filter") -> "list[Results]":

@@ -134,6 +134,7 @@ def run(
     _remove_leftovers(store)
     all_jobs = list(experiment.list_jobs())
     note_plan(folder, experiment.name, len(all_jobs))
+    store.note_streams([*experiment.streams, *(sample.name for sample in experiment.samples)])
     ignore_results_before = store.find_next_time() if again else None
     cores = count_cores()
     outcome = ExperimentOutcome(folder, n_evaluations=experiment.n_evaluations)

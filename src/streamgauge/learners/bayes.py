@@ -19,6 +19,10 @@ class NaiveBayes:
     attribute that was constant in a class admits that value only; if this rules out all classes, the class weights
     decide. Votes are posterior probabilities, all 0 before the first row has been learnt.
 
+    References
+    ----------
+    G. H. John and P. Langley, Estimating continuous distributions in Bayesian classifiers, UAI 1995.
+
     Examples
     --------
     >>> import numpy as np

@@ -4,7 +4,7 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import NDArray
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "Figure",
+    "Style",
     "check_suffix",
     "get_line_style",
     "new_figure",
@@ -48,6 +49,25 @@ STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "streamgauge",
 }
+
+PAPER = {
+    "font.family": "STIXGeneral",  # like Times; ships with Matplotlib
+    "mathtext.fontset": "stix",
+    "font.size": 8.0,
+    "axes.titlesize": 8.0,
+    "axes.titleweight": "normal",
+    "axes.labelcolor": "black",
+    "axes.linewidth": 0.6,
+    "xtick.color": "black",
+    "ytick.color": "black",
+    "xtick.labelsize": 7.0,
+    "ytick.labelsize": 7.0,
+    "legend.fontsize": 7.0,
+}
+"""What figures in the column of a paper have in place of `STYLE`."""
+
+Style = Literal["screen", "paper"]
+"""The style of a figure."""
 
 # Removes the time and the software version, so that the same figure gives the same bytes.
 METADATA: dict[str, dict[str, Any]] = {
@@ -88,6 +108,10 @@ class Figure:
             raise StreamgaugeError(msg) from None
         return path
 
+    def to_bytes(self, suffix: str, *, dpi: int = 200) -> bytes:
+        """Return the content of its file; the same figure gives the same bytes."""
+        return self._render(suffix, dpi)
+
     def _repr_png_(self) -> bytes:
         return self._render(".png", 100)
 
@@ -116,8 +140,8 @@ def check_suffix(path: Path | str) -> Path:
 
 
 @contextmanager
-def new_figure(size: tuple[float, float]) -> Iterator["Drawn"]:
-    """Yield an empty figure of a width and height in inches, within the common style.
+def new_figure(size: tuple[float, float], style: Style = "screen") -> Iterator["Drawn"]:
+    """Yield an empty figure of a width and height in inches, within the common style or that of papers.
 
     Examples
     --------
@@ -127,7 +151,7 @@ def new_figure(size: tuple[float, float]) -> Iterator["Drawn"]:
     False
     """
     matplotlib, figure = library("matplotlib", "plots"), library("matplotlib.figure", "plots")
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context({**STYLE, **PAPER} if style == "paper" else STYLE):
         yield figure.Figure(figsize=size, layout="constrained")
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from streamgauge._format.numbers import format_p_value
 from streamgauge._format.text import make_printable
-from streamgauge.plots.figure import Figure, new_figure
+from streamgauge.plots.figure import Figure, Style, new_figure
 from streamgauge.reports.rankings import build_p_matrix
 from streamgauge.significance import Comparison, Ranking
 
@@ -18,32 +18,40 @@ if TYPE_CHECKING:
 __all__ = ["p_values", "ranks", "wins"]
 
 
-def ranks(ranking: Ranking, *, width: float = 7.0) -> Figure:
+def ranks(ranking: Ranking, *, width: float = 7.0, style: Style = "screen") -> Figure:
     """Draw the critical-difference diagram: learners on an axis of mean ranks, and bars over those that do not differ.
 
-    With Nemenyi's post-hoc test the critical difference is drawn as well. A dot marks each learner that belongs to a
-    bar; a learner without a dot does not.
+    The names stand below the axis, those of the better half at the left and the others at the right, each above the end
+    of a line from its mean rank; long ones end with an ellipsis. With Nemenyi's post-hoc test the critical difference
+    is drawn as well. A dot marks each learner that belongs to a bar; a learner without a dot does not.
 
     Parameters
     ----------
     ranking
         The ranking.
     width
-        The width in inches; long names make it wider.
+        The width in inches.
+    style
+        ``screen``, or ``paper`` for serif type in the width of a column.
 
     Examples
     --------
     >>> from streamgauge.significance import rank_table
     >>> figure = ranks(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"]))
     >>> [text.get_text() for text in figure.drawn.axes[0].texts][-2:]
-    ['tree  1.00 ', ' 2.00  bayes']
+    ['tree  1.00', '2.00  bayes']
     """
     rows = (len(ranking.learners) + 1) // 2
-    names = 0.07 * (8 + max(map(len, ranking.learners)))  # inches on either side, with the rank and a gap
-    width = max(width, 2 * names + 0.9)
-    with new_figure((width, 1.3 + 0.25 * (rows + len(ranking.groups)))) as drawn:
+    size = 8.0 if style == "paper" else 9.0
+    head = 0.62 if ranking.post_hoc == "nemenyi" else 0.32
+    height = head + 0.14 * len(ranking.groups) + 0.1 + 1.95 * size / 72 * rows + 0.08  # inches
+    with new_figure((width, height), style) as drawn:
         drawn.set_layout_engine("none")
-        _draw_ranks(drawn.add_axes((names / width, 0.0, 1 - 2 * names / width, 1.0)), ranking, rows)
+        axes = drawn.add_axes((0.0, 0.0, 1.0, 1.0))
+        axes.set_xlim(0.0, width)
+        axes.set_ylim(0.0, height)
+        axes.set_axis_off()
+        _draw_ranks(axes, ranking, rows, size, height - head)
     return Figure(drawn)
 
 
@@ -127,28 +135,39 @@ def _draw_matrix(
     return Figure(drawn)
 
 
-def _draw_ranks(axes: "Axes", ranking: Ranking, rows: int) -> None:
-    """Draw the names left and right of the axis, and the bars between the axis and the names."""
-    k, below = len(ranking.learners), len(ranking.groups) * 0.5 + 0.8
+def _draw_ranks(axes: "Axes", ranking: Ranking, rows: int, size: float, top: float) -> None:
+    """Draw the axis at a height, the bars below it, and the names below the bars; all in inches."""
+    k, width = len(ranking.learners), axes.get_xlim()[1]
+    margin = 0.3
     means = dict(zip(ranking.learners, ranking.mean_ranks.tolist(), strict=True))
-    axes.plot([1, k], [0, 0], "k-", linewidth=1)
+
+    def locate(rank: float) -> float:
+        return margin + (rank - 1) / max(k - 1, 1) * (width - 2 * margin)
+
+    axes.plot([locate(1), locate(k)], [top, top], "k-", linewidth=1)
     for whole in range(1, k + 1):
-        axes.plot([whole, whole], [0, 0.2], "k-", linewidth=1)
-        axes.text(whole, 0.3, str(whole), ha="center", va="bottom")
-    for height, group in enumerate(ranking.groups):
-        group_means = [means[name] for name in group]
-        axes.plot([min(group_means), max(group_means)], [-0.5 * (height + 1)] * 2, "k-", linewidth=2.5)
-        axes.plot(group_means, [-0.5 * (height + 1)] * len(group_means), "ko", markersize=5)
+        axes.plot([locate(whole)] * 2, [top, top + 0.06], "k-", linewidth=1)
+        axes.text(locate(whole), top + 0.08, str(whole), ha="center", va="bottom", fontsize=size)
+    for index, group in enumerate(ranking.groups):
+        places, y = [locate(means[name]) for name in group], top - 0.14 * (index + 1)
+        axes.plot([min(places), max(places)], [y, y], "k-", linewidth=2.2, solid_capstyle="butt")
+        axes.plot(places, [y] * len(places), "ko", markersize=4.5)
     if ranking.post_hoc == "nemenyi":
-        stop = 1 + ranking.critical_difference
-        axes.plot([1, stop], [1.2, 1.2], "k|-", linewidth=1)
-        axes.text((1 + stop) / 2, 1.3, f"CD = {ranking.critical_difference:.2f}", ha="center", va="bottom")
-    margin = 0.04 * (k - 1)
+        # A critical difference wider than the axis ends at it; its number is right.
+        stop, y = min(1 + ranking.critical_difference, k), top + 0.32
+        axes.plot([locate(1), locate(stop)], [y, y], "k|-", linewidth=1)
+        label = f"CD = {ranking.critical_difference:.2f}"
+        axes.text((locate(1) + locate(stop)) / 2, y + 0.05, label, ha="center", va="bottom", fontsize=size)
+    line = 1.95 * size / 72
+    below = top - 0.14 * len(ranking.groups) - 0.1
+    # Half of the width, with the rank and a gap; letters are half as wide as high.
+    longest = int((width / 2 - margin / 2 - 0.35) / (0.5 * size / 72)) - 6
     for position, name in enumerate(ranking.order):
         left = position < rows
-        depth = -below - 0.7 * (position if left else k - 1 - position)
-        end = 1 - margin if left else k + margin
-        axes.plot([means[name], means[name], end], [0, depth, depth], c="0.5", linewidth=0.8)
-        text = f"{make_printable(name)}  {means[name]:.2f} " if left else f" {means[name]:.2f}  {make_printable(name)}"
-        axes.text(end, depth, text, ha="right" if left else "left", va="center")
-    axes.set_axis_off()
+        y = below - line * ((position if left else k - 1 - position) + 1) + 0.02
+        place, end = locate(means[name]), margin / 2 if left else width - margin / 2
+        axes.plot([place, place, end], [top, y, y], c="0.5", linewidth=0.7, zorder=0)
+        short = make_printable(name)
+        short = short if len(short) <= longest else f"{short[: longest - 1]}…"
+        text = f"{short}  {means[name]:.2f}" if left else f"{means[name]:.2f}  {short}"
+        axes.text(end, y + 0.01, text, ha="left" if left else "right", va="bottom", fontsize=size)

@@ -9,7 +9,7 @@ from streamgauge.reports.model import Cell, Claims, Document, Grid, Sentences, l
 
 __all__ = ["escape_latex", "to_latex", "to_tabular"]
 
-COLUMN_WIDTH = 36
+COLUMN_WIDTH = 48
 """The number of small characters that surely fit into a column of the class article with two columns."""
 
 SPECIAL = {
@@ -40,6 +40,7 @@ SPECIAL = {
     "→": r"$\to$",
     "√": r"$\surd$",
     "°": r"$^{\circ}$",
+    "²": r"$^2$",
     "α": r"$\alpha$",  # noqa: RUF001
     "β": r"$\beta$",
     "γ": r"$\gamma$",  # noqa: RUF001
@@ -128,6 +129,7 @@ def _choose_label(text: str, taken: set[str]) -> str:
 
 def _write_table(grid: Grid, stream: str, label: str) -> list[str]:
     title = f"{grid.title}: {stream}" if stream else grid.title
+    title = re.sub(r"^(\S+) % ", r"\1 (%) ", title[:1].upper() + title[1:])
     caption = f"{escape_latex(title)}. {escape_latex(grid.note)}".strip()
     table = to_tabular(grid)
     if _is_wide(grid):
@@ -148,7 +150,7 @@ def _write_table(grid: Grid, stream: str, label: str) -> list[str]:
 def _is_wide(grid: Grid) -> bool:
     """Return whether a table may be wider than a column."""
     lines = [grid.columns, *((name, *(cell.whole for cell in cells)) for name, cells in grid.rows)]
-    return sum(max(map(len, column)) + 2 for column in zip(*lines, strict=True)) > COLUMN_WIDTH
+    return sum(max(map(len, column)) + 2.5 for column in zip(*lines, strict=True)) > COLUMN_WIDTH
 
 
 def to_tabular(grid: Grid) -> list[str]:
@@ -161,17 +163,20 @@ def to_tabular(grid: Grid) -> list[str]:
       \toprule
       accuracy & a\_b \\
       \midrule
-      sea & 0.9$^{\dagger}$ \\
+      sea & 0.9\rlap{$^{\dagger}$} \\
       \bottomrule
     \end{tabular}
     """
     columns = "l" + "r" * (len(grid.columns) - 1)
+    rows = [f"  {_join_cells([escape_latex(name), *map(_write_cell, cells)])}" for name, cells in grid.rows]
+    if grid.n_summary:
+        rows.insert(len(rows) - grid.n_summary, r"  \midrule")
     return [
         rf"\begin{{tabular}}{{{columns}}}",
         r"  \toprule",
         f"  {_join_cells([escape_latex(column) for column in grid.columns])}",
         r"  \midrule",
-        *(f"  {_join_cells([escape_latex(name), *map(_write_cell, cells)])}" for name, cells in grid.rows),
+        *rows,
         r"  \bottomrule",
         r"\end{tabular}",
     ]
@@ -184,7 +189,7 @@ def _join_cells(cells: list[str]) -> str:
 def _write_cell(cell: Cell) -> str:
     text, detail = (re.sub(r"(?<!\w)-(?=\d)", "$-$", escape_latex(part)) for part in (cell.text, cell.detail))
     text = rf"\textbf{{{text}}}" if cell.best else text  # a hyphen before a digit would be typeset as one
-    mark = r"$^{\dagger}$" if cell.worse else r"$^{\circ}$" if cell.equal else ""
+    mark = r"\rlap{$^{\dagger}$}" if cell.worse else r"\rlap{$^{\circ}$}" if cell.equal else ""  # of no width
     return f"{text} {detail}".strip() + mark
 
 

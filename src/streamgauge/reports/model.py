@@ -73,6 +73,8 @@ class Grid:
     note: str = ""
     links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By row and column: the address that a cell opens on a page."""
+    n_summary: int = 0
+    """The number of last rows that sum up those above, such as mean ranks."""
 
 
 @dataclass(frozen=True)

@@ -191,6 +191,7 @@ def _build_ranked_pairs_grid(ranking: Ranking) -> Grid:
             ),
         )
         for pair in ranking.pairs
+        if not math.isnan(pair.adjusted)  # it was not tested
     )
     note = f"Wins, ties and losses of the first. Bold: at most {ranking.alpha:g}."
     return Grid("Pairs over streams", ("pair", "wins/ties/losses", "p", "adjusted p", "better"), rows, note)

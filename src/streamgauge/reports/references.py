@@ -1,16 +1,21 @@
-"""BibTeX entries of what a run used, from the references in the documentation of learners, streams and tests."""
+"""BibTeX entries of what a run used, from the references in the documentation of learners, streams and tests.
+
+``assets/references.bib`` has the full entries of what this library refers to; a reference of another object is parsed.
+"""
 
 import inspect
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from importlib.metadata import version
+from importlib.resources import files
 
 from streamgauge.names import FAMILIES
 from streamgauge.records import RunData
 from streamgauge.reports.title import get_part
 
-__all__ = ["collect_references", "list_citations", "parse_reference", "to_bibtex"]
+__all__ = ["collect_references", "format_bibliography", "list_citations", "parse_reference", "to_bibtex"]
 
 _INITIALS = r"[A-Z]\.(?:[ -]?[A-Z]\.)*"
 _SURNAME = r"(?:(?:de|van|der|von|la|di) )*[A-Z][\w'-]*(?: [A-Z][\w'-]*)*(?: et al\.)?"
@@ -28,6 +33,12 @@ _END = re.compile(r"(?<=\d{4})(?:, section [\d.]+)?[.;]\s+(?=[A-Z]\.|[^.;\"]+, \
 _NAMES = re.compile(r"[A-Za-z_]\w*")
 
 
+ONLY_WITH = {"lyon2014hellinger": "hellinger"}
+"""What the description of a learner must name for a reference to be about what was used."""
+
+RELEASED = "2026"
+"""The year of this version."""
+
 PUBLISHERS = ("Springer", "Wiley")
 """Venues that are no journals or conferences."""
 
@@ -39,7 +50,7 @@ def parse_reference(text: str) -> dict[str, str]:
     --------
     >>> parts = parse_reference("P. Domingos and G. Hulten, Mining high-speed data streams, KDD 2000.")
     >>> parts["key"], parts["author"], parts["venue"], parts["year"]
-    ('domingos2000mining', 'P. Domingos and G. Hulten', 'KDD', '2000')
+    ('domingos2000mining', 'Domingos, P. and Hulten, G.', 'KDD', '2000')
     >>> parse_reference("The manual")
     {'key': 'themanual', 'note': 'The manual'}
     """
@@ -50,7 +61,7 @@ def parse_reference(text: str) -> dict[str, str]:
     surname = _to_key(re.sub(rf"^{_INITIALS} ", "", authors[0]))
     found = {
         "key": surname + known["year"] + _to_key(_NAMES.findall(known["title"])[0]),
-        "author": " and ".join(authors),
+        "author": " and ".join(re.sub(rf"^({_INITIALS}) (.+)", r"\2, \1", author) for author in authors),
         **{name: known[name] or "" for name in ("title", "venue", "volume", "year")},
     }
     return {name: value for name, value in found.items() if value}
@@ -68,7 +79,7 @@ def to_bibtex(parts: dict[str, str]) -> str:
     --------
     >>> print(to_bibtex(parse_reference("P. Domingos and G. Hulten, Mining high-speed data streams, KDD 2000.")))
     @inproceedings{domingos2000mining,
-      author = {P. Domingos and G. Hulten},
+      author = {Domingos, P. and Hulten, G.},
       title = {{Mining high-speed data streams}},
       booktitle = {KDD},
       year = {2000},
@@ -100,18 +111,43 @@ def collect_references(runs: Sequence[RunData], methods: Iterable[object] = ()) 
     >>> print(collect_references([evaluate("SEA(n_rows=100)", "HoeffdingTree")]).splitlines()[0])
     @misc{streamgauge,
     """
-    things = [*_find_things(runs).values(), *methods]
-    texts = dict.fromkeys(reference for thing in things for reference in list_references(thing))
-    # Of two references to one paper the one with more authors counts.
-    known = sorted(map(parse_reference, texts), key=lambda parts: len(parts.get("author", "")))
-    entries = {parts["key"]: to_bibtex(parts) for parts in known}
+    known = list_citations(runs, {str(index): method for index, method in enumerate(methods)})
+    return format_bibliography({key for keys in known.values() for key in keys})
+
+
+def format_bibliography(keys: Iterable[str]) -> str:
+    """Return the BibTeX entries of some keys of `list_citations`, and of this library.
+
+    Examples
+    --------
+    >>> print(format_bibliography(["holm1979a"]).split("\\n\\n")[1].splitlines()[1])
+      author = {Holm, S.},
+    """
     own = {
         "key": "streamgauge",
         "author": "{The streamgauge developers}",
         "title": "streamgauge: evaluation and comparison of data-stream classifiers",
+        "year": RELEASED,
         "note": f"Version {version('streamgauge')}",
     }
-    return "\n\n".join([to_bibtex(own), *(entries[key] for key in sorted(entries))]) + "\n"
+    entries = {**_parse_known(), **_read_entries()}
+    chosen = sorted(set(keys) - {"streamgauge"})
+    return "\n\n".join([to_bibtex(own), *(entries[key] for key in chosen if key in entries)]) + "\n"
+
+
+@cache
+def _read_entries() -> dict[str, str]:
+    """Return the entries of this library by their keys."""
+    text = files("streamgauge.reports").joinpath("assets/references.bib").read_text(encoding="utf-8")
+    return {entry.partition("{")[2].partition(",")[0]: entry for entry in text.strip().split("\n\n")}
+
+
+@cache
+def _parse_known() -> dict[str, str]:
+    """Return entries made from the references of all known objects, for those without a full one."""
+    things = [thing for family in FAMILIES.values() for thing in family().values()]
+    parsed = [parse_reference(text) for thing in things for text in list_references(thing)]
+    return {parts["key"]: to_bibtex(parts) for parts in parsed}
 
 
 def list_citations(runs: Sequence[RunData], methods: Mapping[str, object] | None = None) -> dict[str, list[str]]:
@@ -121,11 +157,15 @@ def list_citations(runs: Sequence[RunData], methods: Mapping[str, object] | None
     --------
     >>> from streamgauge import evaluate
     >>> list_citations([evaluate("SEA(n_rows=100)", "HoeffdingTree")])["HoeffdingTree"]
-    ['domingos2000mining', 'lyon2014hellinger']
+    ['domingos2000mining']
     """
+    used = str([get_part(run.description, "learners") for run in runs])
     things = {**_find_things(runs), **(methods or {})}
     keys = {name: [parse_reference(text)["key"] for text in list_references(thing)] for name, thing in things.items()}
-    return {name: list(dict.fromkeys(found)) for name, found in keys.items() if found}
+    kept = {
+        name: list(dict.fromkeys(key for key in found if ONLY_WITH.get(key, "") in used)) for name, found in keys.items()
+    }
+    return {name: found for name, found in kept.items() if found}
 
 
 def list_references(thing: object) -> list[str]:

@@ -220,12 +220,13 @@ def leave_pair_out(
     first: str | None = None,
     second: str | None = None,
     measure: str | Measure | Callable[..., float] | None = None,
+    forgetting: str | None = None,
 ) -> tuple[PairSums, Measure, LeftOut]:
     """Return what the two-way t of two learners is computed from: their sums, the measure, and its values.
 
     Parameters
     ----------
-    results, first, second, measure
+    results, first, second, measure, forgetting
         As for `compare`.
 
     Examples
@@ -238,6 +239,8 @@ def leave_pair_out(
     """
     pair = _find_pair(results, first, second)
     known = _find_measure(results, choose_measure(results) if measure is None else measure)
+    if forgetting not in (None, LANDMARK):
+        return pair, known, _leave_readings_out(results, pair, known.name, forgetting)[0]
     return pair, known, _leave_rows_out(results, (pair.first, pair.second), known)[0]
 
 

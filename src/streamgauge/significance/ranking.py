@@ -23,6 +23,7 @@ from streamgauge.significance.rank_tests import (
     nemenyi_p_values,
     ranks_of,
 )
+from streamgauge.significance.setups import name_stream, require_same_setup
 
 __all__ = [
     "POST_HOCS",
@@ -31,6 +32,7 @@ __all__ = [
     "Ranking",
     "check_value",
     "choose_value",
+    "count_needed_streams",
     "diagram_text",
     "name_stream",
     "rank",
@@ -50,7 +52,8 @@ POST_HOCS = {
 VALUES = {"last": "after the last row", "mean": "as the mean of its readings over the stream"}
 """Which value of a learner on a stream is ranked, in words."""
 
-_RANK_CORRECTIONS: dict[str, Callable[[ArrayLike], NDArray[np.float64]]] = {
+_CORRECTIONS: dict[str, Callable[[ArrayLike], NDArray[np.float64]]] = {
+    "wilcoxon_holm": holm,
     "ranks_holm": holm,
     "ranks_shaffer": shaffer,
     "ranks_bergmann_hommel": bergmann_hommel,
@@ -72,7 +75,7 @@ class RankedPair:
     p_value
         The p-value of the test of this pair alone; NaN for Nemenyi's test, which has none.
     adjusted
-        The p-value adjusted for all pairs.
+        The p-value adjusted for all pairs that were tested; NaN if this one was not.
 
     Examples
     --------
@@ -118,6 +121,8 @@ class Ranking:
         The unit of the measure.
     value
         Which value on a stream was ranked, one of `VALUES`; empty for a table of values.
+    control
+        The learner that alone was compared with the others; empty if all pairs were.
 
     Examples
     --------
@@ -144,6 +149,7 @@ class Ranking:
     warnings: tuple[str, ...] = ()
     unit: str = RATE
     value: str = ""
+    control: str = ""
 
     @property
     def subject(self) -> str:
@@ -179,19 +185,25 @@ class Ranking:
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The maximal sets of two or more learners without a significant difference; the best first."""
+        """The maximal sets of two or more learners without a significant difference; the best first.
+
+        With a control, that of the control and what does not differ from it.
+        """
         position = {name: i for i, name in enumerate(self.order)}
         neighbours: dict[str, set[str]] = {name: set() for name in self.order}
         for pair in self.pairs:
             if pair.adjusted > self.alpha:
                 neighbours[pair.first].add(pair.second)
                 neighbours[pair.second].add(pair.first)
+        if self.control:
+            members = sorted({self.control, *neighbours[self.control]}, key=position.__getitem__)
+            return (tuple(members),) if len(members) > 1 else ()
         groups = [sorted(group, key=position.__getitem__) for group in _find_cliques(neighbours) if len(group) > 1]
         return tuple(tuple(group) for group in sorted(groups, key=lambda group: [position[name] for name in group]))
 
     def better(self, pair: RankedPair) -> str | None:
         """Return the name of the better learner of a pair; None if no difference can be claimed."""
-        if pair.adjusted > self.alpha:
+        if not pair.adjusted <= self.alpha:  # NaN if it was not tested
             return None
         if self.post_hoc == "wilcoxon_holm":
             i, j = self.learners.index(pair.first), self.learners.index(pair.second)
@@ -235,6 +247,7 @@ def rank(
     post_hoc: str = "wilcoxon_holm",
     alpha: float = 0.05,
     value: str | None = None,
+    control: str | None = None,
 ) -> Ranking:
     """Rank the learners of several runs over their streams.
 
@@ -258,6 +271,9 @@ def rank(
         ``last`` for the value after the last row, ``mean`` for the mean of the readings over the stream, where readings
         that are undefined for a learner of the run are left out. None for the value over the stream: the last one over
         all rows (`Landmark`), the mean under any other forgetting, whose last value covers the last rows only.
+    control
+        A learner, such as a new one, that alone is compared with the others: k - 1 tests in place of k (k - 1) / 2,
+        so that fewer streams are needed.
 
     Examples
     --------
@@ -275,6 +291,8 @@ def rank(
         raise StreamgaugeError(msg)
     check_value(value)
     ranked = value
+    if all(isinstance(run, RunData) for run in runs):
+        require_same_setup(runs, forgetting=forgetting)
     cells: dict[str, dict[str, list[float]]] = {}
     greater_is_better, unit = True, RATE
     for run in runs:
@@ -301,6 +319,7 @@ def rank(
         unit=unit,
         post_hoc=post_hoc,
         alpha=alpha,
+        control=control,
     )
     return replace(ranking, value=ranked or "", warnings=(*ranking.warnings, *_warn_of_seeds(cells)))
 
@@ -337,6 +356,7 @@ def rank_table(
     unit: str = RATE,
     post_hoc: str = "wilcoxon_holm",
     alpha: float = 0.05,
+    control: str | None = None,
 ) -> Ranking:
     """Rank learners by a table of values [streams, learners]; see `rank`.
 
@@ -349,6 +369,8 @@ def rank_table(
     require_between("alpha", alpha, 0.0, 1.0, open_high=True)
     if post_hoc not in POST_HOCS:
         raise unknown_name(kind="post-hoc test", name=post_hoc, known=POST_HOCS)
+    if control is not None:
+        _check_control(control, learners, post_hoc)
     if np.ndim(values) != 2:
         msg = f"a ranking needs a table [streams, learners], not an array of shape {np.shape(values)}"
         raise StreamgaugeError(msg)
@@ -362,7 +384,7 @@ def rank_table(
         )
         raise StreamgaugeError(msg)
     ranks = ranks_of(table, greater_is_better=greater_is_better)
-    pairs = _compare_pairs(table if greater_is_better else -table, ranks.mean(axis=0), learners, post_hoc, alpha)
+    pairs = _compare_pairs(table if greater_is_better else -table, ranks.mean(axis=0), learners, post_hoc, alpha, control)
     if not greater_is_better:
         pairs = tuple(replace(pair, difference=-pair.difference) for pair in pairs)
     return Ranking(
@@ -377,15 +399,29 @@ def rank_table(
         alpha=alpha,
         measure=measure,
         greater_is_better=greater_is_better,
-        warnings=tuple(_list_warnings(len(table), len(learners), post_hoc, alpha)),
+        warnings=tuple(_list_warnings(len(table), len(learners), post_hoc, alpha, control)),
         unit=unit,
+        control=control or "",
     )
 
 
+def _check_control(control: str, learners: Sequence[str], post_hoc: str) -> None:
+    if control not in learners:
+        raise unknown_name(kind="learner", name=control, known=learners)
+    if not post_hoc.endswith("_holm"):
+        msg = f"{post_hoc} compares all pairs: with a control use wilcoxon_holm or ranks_holm"
+        raise StreamgaugeError(msg)
+
+
 def _compare_pairs(
-    table: NDArray[np.float64], mean_ranks: NDArray[np.float64], learners: Sequence[str], post_hoc: str, alpha: float
+    table: NDArray[np.float64],
+    mean_ranks: NDArray[np.float64],
+    learners: Sequence[str],
+    post_hoc: str,
+    alpha: float,
+    control: str | None,
 ) -> tuple[RankedPair, ...]:
-    """Test every pair; greater values are better."""
+    """Test every pair, or those with the control; greater values are better."""
     indices = list(combinations(range(len(learners)), 2))
     upper = np.triu_indices(len(learners), 1)
     differences = [table[:, i] - table[:, j] for i, j in indices]
@@ -394,10 +430,13 @@ def _compare_pairs(
         adjusted = nemenyi_p_values(mean_ranks, len(table))[upper]
     elif post_hoc == "wilcoxon_holm":
         single = np.array([wilcoxon(values, alpha=alpha).p_value for values in differences])
-        adjusted = holm(single)
     else:
         single = mean_rank_p_values(mean_ranks, len(table))[upper]
-        adjusted = _RANK_CORRECTIONS[post_hoc](single)
+    if post_hoc != "nemenyi":
+        tested = np.array([control is None or control in (learners[i], learners[j]) for i, j in indices])
+        single = np.where(tested, single, np.nan)
+        adjusted = single.copy()
+        adjusted[tested] = _CORRECTIONS[post_hoc](single[tested])
     pairs = []
     for (i, j), values, p_value, adjusted_p in zip(indices, differences, single, adjusted, strict=True):
         tied = np.abs(values) <= equality_tolerance(table)
@@ -416,13 +455,28 @@ def _compare_pairs(
     return tuple(pairs)
 
 
-def _list_warnings(n_streams: int, n_learners: int, post_hoc: str, alpha: float) -> list[str]:
-    n_pairs = n_learners * (n_learners - 1) // 2
-    least = n_pairs * 2.0 ** (1 - n_streams)
-    if post_hoc == "wilcoxon_holm" and least > alpha:
+def count_needed_streams(n_pairs: int, alpha: float = 0.05) -> int:
+    """Return the least number of streams on which exact Wilcoxon tests of some pairs can be significant at all.
+
+    The least p-value on N streams is ``2 ** (1 - N)``, which Holm's procedure multiplies by the number of pairs.
+
+    Examples
+    --------
+    >>> count_needed_streams(10), count_needed_streams(4), 10 * 2 ** (1 - 9) <= 0.05 < 10 * 2 ** (1 - 8)
+    (9, 8, True)
+    """
+    return next(n for n in range(1, 2000) if n_pairs * 2.0 ** (1 - n) <= alpha)
+
+
+def _list_warnings(n_streams: int, n_learners: int, post_hoc: str, alpha: float, control: str | None) -> list[str]:
+    n_pairs = n_learners - 1 if control else n_learners * (n_learners - 1) // 2
+    least, needed = n_pairs * 2.0 ** (1 - n_streams), count_needed_streams(n_pairs, alpha)
+    if post_hoc == "wilcoxon_holm" and n_streams < needed:
+        fewer = count_needed_streams(n_learners - 1, alpha)
+        against = f", or {max(fewer, 2)} to compare one learner (control) with the others" if fewer < needed else ""
         return [
             f"with {n_streams} streams and {count(n_pairs, 'pair')} the smallest possible adjusted p-value is"
-            f" {min(least, 1.0):.2g}, above alpha = {alpha:g}: evaluate on more streams"
+            f" {min(least, 1.0):.2g}, above alpha = {alpha:g}: at least {needed} streams are needed{against}"
         ]
     if post_hoc != "wilcoxon_holm" and n_streams < 10:
         return [f"tests of mean ranks are approximate, and poor for only {n_streams} streams"]
@@ -441,24 +495,6 @@ def _check_complete(cells: Mapping[str, Mapping[str, object]], learners: Sequenc
                 f"{missing[0]} was not evaluated on {stream}, unlike other learners: evaluate it there or leave it out"
             )
             raise StreamgaugeError(msg)
-
-
-def name_stream(run: RunData) -> str:
-    """Return the name of the stream of a run, without a seed that is that of the run: it is one more repetition.
-
-    Empty if the results do not name their stream.
-
-    Examples
-    --------
-    >>> import streamgauge as sg
-    >>> [name_stream(sg.evaluate("SEA(seed=2, n_rows=50)", "NoChange", seed=seed)) for seed in (1, 2)]
-    ['SEA(n_rows=50, seed=2)', 'SEA(n_rows=50)']
-    """
-    stream, seed = run.description.get("stream"), run.description.get("seed")
-    name = stream.get("name") if isinstance(stream, Mapping) else stream
-    if not isinstance(name, str):
-        return ""
-    return strip_seeds(name, str(seed)) if isinstance(seed, int) else name
 
 
 def _warn_of_seeds(streams: Iterable[str]) -> list[str]:

@@ -307,15 +307,38 @@ def _answer(
     """Return the statistic, the p-value and the interval of a difference with a variance."""
     from scipy.special import stdtr, stdtrit  # noqa: PLC0415
 
-    k, b = shape
     error = math.sqrt(variance)
     if error == 0.0:
         return (0.0, 1.0, (0.0, 0.0)) if theta == 0.0 else (math.copysign(math.inf, theta), 0.0, (theta, theta))
-    spread = parts.rows**2 / (b - 1) + (of_folds**2 / (k - 1) if k > 1 else 0.0)
-    least, most = (b - 1, b - 1) if k == 1 else (min(k, b) - 1, b + k - 2)
-    freedom = min(max(variance**2 / spread, least), most) if spread > 0.0 else most
+    freedom = _compute_freedom(variance, parts, of_folds, shape)
     reach = float(stdtrit(freedom, 1 - alpha / 2)) * error
     return theta / error, 2 * float(stdtr(freedom, -abs(theta / error))), (theta - reach, theta + reach)
+
+
+def _compute_freedom(variance: float, parts: Variances, of_folds: float, shape: tuple[int, int]) -> float:
+    """Return Satterthwaite's degrees of freedom of a variance."""
+    k, b = shape
+    spread = parts.rows**2 / (b - 1) + (of_folds**2 / (k - 1) if k > 1 else 0.0)
+    least, most = (b - 1, b - 1) if k == 1 else (min(k, b) - 1, b + k - 2)
+    return min(max(variance**2 / spread, least), most) if spread > 0.0 else most
+
+
+def estimate_difference(values: LeftOut) -> tuple[float, float, float]:
+    """Return the mean difference on this stream, its variance, and the degrees of freedom of that.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> accuracy = np.array([0.9, 0.8])[:, None, None] + 0.01 * rng.normal(size=(2, 1, 21))
+    >>> theta, variance, freedom = estimate_difference(LeftOut(accuracy[:, :, 0], accuracy[:, :, 1:]))
+    >>> freedom
+    19.0
+    """
+    shape = values.n_folds, values.n_blocks
+    _require_blocks(values.n_blocks)
+    parts = estimate_variances(values)
+    variance = parts.on_this_stream
+    return values.difference, variance, _compute_freedom(variance, parts, parts.folds, shape)
 
 
 def leave_blocks_out(

@@ -2,14 +2,15 @@
 
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from streamgauge.errors import unknown_name
+from streamgauge._engine.journal.format import read_json, write_json
+from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.results import Results, load, save
 from streamgauge.store.catalogue import connect, create, replace_run, write
 from streamgauge.store.conditions import Condition, WantedResults, compute_digest
@@ -31,6 +32,9 @@ from streamgauge.store.owners import Owner
 __all__ = ["CATALOGUE", "Claim", "Store", "is_store"]
 
 CATALOGUE = "catalogue.sqlite"
+
+STREAMS = "streams.json"
+"""The file with the order of the streams."""
 
 
 class Store:
@@ -235,11 +239,16 @@ class Store:
         """Yield the results of each condition, with learners that ran at different times merged.
 
         Of a learner that was run again under the same condition, the newest run counts. Of measures and forgettings,
-        those that all runs have are kept.
+        those that all runs have are kept. Streams come in the order of `note_streams`, others after them by name.
         """
         runs_by_condition: dict[str, list[dict[str, Any]]] = {}
         axes = ("stream", "scheme", "labelling", "seed")  # the order of results must not depend on who was first
-        for row in sorted(self.runs(wanted), key=lambda row: [row[axis] for axis in axes]):
+        order = self._list_noted_streams()
+        place = {name: index for index, name in enumerate(order)}
+        for row in sorted(
+            self.runs(wanted),
+            key=lambda row: [place.get(row["stream"], len(order)), *(row[axis] for axis in axes)],
+        ):
             if row["status"] == "finished":
                 runs_by_condition.setdefault(row["condition"], []).append(row)
         for rows in runs_by_condition.values():
@@ -248,6 +257,18 @@ class Store:
             names = [name for name in merged.learners if name not in failed and wanted.fits({"learner": name})]
             if names:
                 yield select_learners(merged, names)
+
+    def note_streams(self, names: Sequence[str]) -> None:
+        """Note the order in which an experiment names its streams; those of earlier experiments come first."""
+        names = list(dict.fromkeys([*self._list_noted_streams(), *names]))
+        write_json(self.folder / STREAMS, {"streams": names})
+
+    def _list_noted_streams(self) -> list[str]:
+        try:
+            noted = read_json(self.folder / STREAMS) or {}
+        except StreamgaugeError:  # damaged: the names alone give the order
+            noted = {}
+        return list(map(str, noted.get("streams", ())))
 
 
 def is_store(folder: Path | str) -> bool:
