@@ -140,6 +140,23 @@ def _list_missing(experiment: "Experiment", folder: Path, *, as_json: bool) -> N
     for condition, learners in runs:
         click.echo(f"{condition}: {', '.join(learners)}")
     print_note(f"{n_missing} of {experiment.n_evaluations} evaluations are missing in {folder}")
+    _note_needed_streams(experiment)
+
+
+def _note_needed_streams(experiment: "Experiment") -> None:
+    """Print how many streams a ranking needs, if the experiment has fewer."""
+    from streamgauge.significance.ranking import count_needed_streams  # noqa: PLC0415
+
+    n_learners, n_streams = len(experiment.learners), len(experiment.streams) + len(experiment.samples)
+    if n_learners < 2 or n_streams < 2:
+        return
+    needed, for_control = (count_needed_streams(n) for n in (n_learners * (n_learners - 1) // 2, n_learners - 1))
+    if n_streams < needed:
+        fewer = f", {for_control} if one is compared with the others (rank --control)" if for_control < needed else ""
+        print_note(
+            f"{n_streams} streams are too few for 'streamgauge rank' to find a difference of {n_learners} learners at"
+            f" level 0.05: at least {needed} are needed{fewer}"
+        )
 
 
 def _show(experiment: "Experiment", outcome: "ExperimentOutcome", *, as_json: bool) -> None:

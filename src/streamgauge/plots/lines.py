@@ -23,7 +23,6 @@ from streamgauge.reports.curves import Curve, downsample_curves, summarise_folds
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
 
 __all__ = ["curves"]
 
@@ -75,7 +74,7 @@ def curves(
         Width and height in inches; by default 7 inches wide, and as high as the panels need.
     style
         ``screen``, or ``paper``: small serif type, no title, which the caption gives, and a y axis that fits the
-        readings after the first twentieth of the rows.
+        readings after the first sixth of the rows.
 
     Examples
     --------
@@ -140,11 +139,9 @@ def curves(
             axes_grid[0, 0].set_title(title)
         elif title:
             figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
-        n_lines = add_legend(figure, legend)
-        if style == "paper" and len(panels) > 1:  # one label for all panels, which are narrow
-            _share_labels(figure, axes_grid)
-        if size is None:
-            figure.set_figheight(height + 0.2 * max(0, n_lines - 2))
+        n_lines = add_legend(figure, legend, scale=0.6 if style == "paper" else 1.0)
+        if size is None or style == "paper":
+            figure.set_figheight(height + (0.13 if style == "paper" else 0.2) * max(0, n_lines - 2))
     return Figure(figure)
 
 
@@ -154,26 +151,13 @@ def _fit_bulk(axes: "Axes") -> None:
     for line in axes.get_lines():
         x, y = (np.asarray(column, dtype=np.float64) for column in line.get_data())
         if len(x) > 2:  # no mark of a drift
-            values.append(y[x > x[0] + 0.05 * (x[-1] - x[0])])
+            values.append(y[x > x[0] + (x[-1] - x[0]) / 6])
     known = np.concatenate([part[np.isfinite(part)] for part in values]) if values else np.empty(0)
     if len(known):
         low, high = float(known.min()), float(known.max())
         margin = 0.08 * (high - low) or 1.0
         limits = axes.get_ylim()
         axes.set_ylim(max(low - margin, limits[0]), min(high + margin, limits[1]))
-
-
-def _share_labels(figure: "Drawn", grid: NDArray[Any]) -> None:
-    """Write the labels of the axes once, if all panels have the same."""
-    for get, write, clear in (
-        ("get_xlabel", figure.supxlabel, "set_xlabel"),
-        ("get_ylabel", figure.supylabel, "set_ylabel"),
-    ):
-        texts = {getattr(axes, get)() for axes in grid.flat} - {""}
-        if len(texts) == 1:
-            write(texts.pop(), fontsize=8)
-            for axes in grid.flat:
-                getattr(axes, clear)("")
 
 
 @dataclass(frozen=True)

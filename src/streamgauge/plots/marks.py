@@ -117,8 +117,10 @@ def draw_drifts(axes: "Axes", axis: Axis, drifts: Sequence[Drift]) -> "dict[str,
     return legend
 
 
-def add_legend(figure: "Drawn", entries: "Mapping[str, Artist]") -> int:
+def add_legend(figure: "Drawn", entries: "Mapping[str, Artist]", *, scale: float = 1.0) -> int:
     """Add a legend below the figure, with as many columns as its longest entry leaves room for; return its lines.
+
+    `scale` is the size of its type, as a multiple of that of the screen.
 
     Examples
     --------
@@ -131,9 +133,10 @@ def add_legend(figure: "Drawn", entries: "Mapping[str, Artist]") -> int:
     """
     if not entries:
         return 0
-    labels = ["\n".join(wrap(label, int((figure.get_figwidth() - 0.6) / CHARACTER))) for label in entries]
+    width = figure.get_figwidth() / scale
+    labels = ["\n".join(wrap(label, int((width - 0.6) / CHARACTER))) for label in entries]
     longest = max(len(line) for label in labels for line in label.splitlines())
-    columns = max(1, min(len(labels), int(figure.get_figwidth() / (0.6 + CHARACTER * longest))))
+    columns = max(1, min(len(labels), int(width / (0.6 + CHARACTER * longest))))
     n_lines = -(-len(labels) // columns)
     columns = -(-len(labels) // n_lines)  # the same number of lines, evenly filled
     figure.legend(list(entries.values()), labels, loc="outside lower center", ncols=columns, handlelength=2.6)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from streamgauge._format.numbers import format_p_value
 from streamgauge._format.text import make_printable
+from streamgauge._optional import library
 from streamgauge.plots.figure import Figure, Style, new_figure
 from streamgauge.reports.rankings import build_p_matrix
 from streamgauge.significance import Comparison, Ranking
@@ -17,22 +18,28 @@ if TYPE_CHECKING:
 
 __all__ = ["p_values", "ranks", "wins"]
 
+_STEP = 0.15
+"""Inches between bars in the diagram of ranks."""
+
+_LINE = 0.19
+"""Inches between names in the diagram of ranks."""
+
 
 def ranks(ranking: Ranking, *, width: float = 7.0, style: Style = "screen") -> Figure:
     """Draw the critical-difference diagram: learners on an axis of mean ranks, and bars over those that do not differ.
 
-    The names stand below the axis, those of the better half at the left and the others at the right, each above the end
-    of a line from its mean rank; long ones end with an ellipsis. With Nemenyi's post-hoc test the critical difference
-    is drawn as well. A dot marks each learner that belongs to a bar; a learner without a dot does not.
+    The better half of the learners is named at the left, the others at the right. With Nemenyi's post-hoc test the
+    critical difference is drawn as well. A dot marks each learner that belongs to a bar; a learner without a dot does
+    not.
 
     Parameters
     ----------
     ranking
         The ranking.
     width
-        The width in inches.
+        The width in inches. The axis has at least four tenths of it: names that are too long end with an ellipsis.
     style
-        ``screen``, or ``paper`` for serif type in the width of a column.
+        ``screen``, or ``paper`` for serif type and no mean ranks beside the names, for the width of a column.
 
     Examples
     --------
@@ -42,16 +49,15 @@ def ranks(ranking: Ranking, *, width: float = 7.0, style: Style = "screen") -> F
     ['tree  1.00', '2.00  bayes']
     """
     rows = (len(ranking.learners) + 1) // 2
-    size = 8.0 if style == "paper" else 9.0
-    head = 0.62 if ranking.post_hoc == "nemenyi" else 0.32
-    height = head + 0.14 * len(ranking.groups) + 0.1 + 1.95 * size / 72 * rows + 0.08  # inches
+    head = 0.65 if ranking.post_hoc == "nemenyi" else 0.32
+    height = head + _STEP * (len(ranking.groups) + 1) + _LINE * rows + 0.05
     with new_figure((width, height), style) as drawn:
         drawn.set_layout_engine("none")
         axes = drawn.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set_xlim(0.0, width)
         axes.set_ylim(0.0, height)
         axes.set_axis_off()
-        _draw_ranks(axes, ranking, rows, size, height - head)
+        _draw_ranks(axes, ranking, height - head, with_means=style == "screen")
     return Figure(drawn)
 
 
@@ -135,39 +141,70 @@ def _draw_matrix(
     return Figure(drawn)
 
 
-def _draw_ranks(axes: "Axes", ranking: Ranking, rows: int, size: float, top: float) -> None:
+def _draw_ranks(axes: "Axes", ranking: Ranking, top: float, *, with_means: bool) -> None:
     """Draw the axis at a height, the bars below it, and the names below the bars; all in inches."""
-    k, width = len(ranking.learners), axes.get_xlim()[1]
-    margin = 0.3
+    k, rows = len(ranking.learners), (len(ranking.learners) + 1) // 2
     means = dict(zip(ranking.learners, ranking.mean_ranks.tolist(), strict=True))
+    shares = [(means[name] - 1) / max(k - 1, 1) for name in ranking.order]
+    labels = [make_printable(name) for name in ranking.order]
+    if with_means:
+        labels = [
+            f"{label}  {means[name]:.2f}" if position < rows else f"{means[name]:.2f}  {label}"
+            for position, (name, label) in enumerate(zip(ranking.order, labels, strict=True))
+        ]
+    labels, start, stop = _fit_names(labels, shares, rows, axes.get_xlim()[1])
 
     def locate(rank: float) -> float:
-        return margin + (rank - 1) / max(k - 1, 1) * (width - 2 * margin)
+        return start + (rank - 1) / max(k - 1, 1) * (stop - start)
 
-    axes.plot([locate(1), locate(k)], [top, top], "k-", linewidth=1)
+    axes.plot([start, stop], [top, top], "k-", linewidth=1)
     for whole in range(1, k + 1):
         axes.plot([locate(whole)] * 2, [top, top + 0.06], "k-", linewidth=1)
-        axes.text(locate(whole), top + 0.08, str(whole), ha="center", va="bottom", fontsize=size)
+        axes.text(locate(whole), top + 0.08, str(whole), ha="center", va="bottom")
     for index, group in enumerate(ranking.groups):
-        places, y = [locate(means[name]) for name in group], top - 0.14 * (index + 1)
+        places, y = [locate(means[name]) for name in group], top - _STEP * (index + 1)
         axes.plot([min(places), max(places)], [y, y], "k-", linewidth=2.2, solid_capstyle="butt")
         axes.plot(places, [y] * len(places), "ko", markersize=4.5)
     if ranking.post_hoc == "nemenyi":
-        # A critical difference wider than the axis ends at it; its number is right.
-        stop, y = min(1 + ranking.critical_difference, k), top + 0.32
-        axes.plot([locate(1), locate(stop)], [y, y], "k|-", linewidth=1)
+        # A critical difference wider than the axis ends with it; its number is right.
+        end, y = min(1 + ranking.critical_difference, k), top + 0.32
+        axes.plot([start, locate(end)], [y, y], "k|-", linewidth=1)
         label = f"CD = {ranking.critical_difference:.2f}"
-        axes.text((locate(1) + locate(stop)) / 2, y + 0.05, label, ha="center", va="bottom", fontsize=size)
-    line = 1.95 * size / 72
-    below = top - 0.14 * len(ranking.groups) - 0.1
-    # Half of the width, with the rank and a gap; letters are half as wide as high.
-    longest = int((width / 2 - margin / 2 - 0.35) / (0.5 * size / 72)) - 6
-    for position, name in enumerate(ranking.order):
+        axes.text((start + locate(end)) / 2, y + 0.05, label, ha="center", va="bottom")
+    below = top - _STEP * (len(ranking.groups) + 1)
+    for position, (name, label) in enumerate(zip(ranking.order, labels, strict=True)):
         left = position < rows
-        y = below - line * ((position if left else k - 1 - position) + 1) + 0.02
-        place, end = locate(means[name]), margin / 2 if left else width - margin / 2
-        axes.plot([place, place, end], [top, y, y], c="0.5", linewidth=0.7, zorder=0)
-        short = make_printable(name)
-        short = short if len(short) <= longest else f"{short[: longest - 1]}…"
-        text = f"{short}  {means[name]:.2f}" if left else f"{means[name]:.2f}  {short}"
-        axes.text(end, y + 0.01, text, ha="left" if left else "right", va="bottom", fontsize=size)
+        y = below - _LINE * ((position if left else k - 1 - position) + 0.5)
+        place, side = locate(means[name]), -1 if left else 1
+        axes.plot([place, place, place + side * 0.05], [top, y, y], c="0.5", linewidth=0.7, zorder=0)
+        axes.text(place + side * 0.08, y, label, ha="right" if left else "left", va="center_baseline")
+
+
+def _fit_names(
+    labels: Sequence[str], shares: Sequence[float], rows: int, width: float
+) -> tuple[list[str], float, float]:
+    """Return the labels, shortened if need be, and where an axis begins and ends that leaves room for them.
+
+    The label of the learner at a share of the axis ends there, if it is among the first `rows`, or begins there.
+    """
+    shown, limit = list(labels), max(map(len, labels))
+    while True:
+        sizes = [_measure_text(label) + 0.15 for label in shown]
+        start = stop = 0.15  # margins at the left and at the right
+        for _ in range(50):
+            span = width - start - stop
+            start = max(0.15, *(s - share * span for s, share in zip(sizes[:rows], shares[:rows], strict=True)))
+            rest = zip(sizes[rows:], shares[rows:], strict=True)
+            stop = max([0.15, *(s - (1 - share) * span for s, share in rest)])
+        if width - start - stop >= 0.4 * width or limit <= 8:
+            return shown, start, width - stop
+        limit -= 1
+        shown = [label if len(label) <= limit else f"{label[: limit - 1].rstrip()}…" for label in labels]
+
+
+def _measure_text(text: str) -> float:
+    """Return the width of a text in inches, in the type of the figure."""
+    size = library("matplotlib", "plots").rcParams["font.size"]
+    font = library("matplotlib.font_manager", "plots").FontProperties(size=size)
+    path = library("matplotlib.textpath", "plots").TextPath((0, 0), text, prop=font)
+    return float(path.get_extents().width) / 72

@@ -54,6 +54,7 @@ from streamgauge.significance.ranking import POST_HOCS, VALUES, RankedPair, Rank
 from streamgauge.significance.requirements import Requirement
 from streamgauge.significance.row_tests import mcnemar
 from streamgauge.significance.sample_size import SampleSize, Spread, rows_until, sample_size
+from streamgauge.significance.seeds import SeedTest, combine_seeds, compare_with_best
 from streamgauge.significance.two_way import LeftOut, two_way_t
 
 __all__ = [
@@ -86,6 +87,7 @@ __all__ = [
     "Ranking",
     "Requirement",
     "SampleSize",
+    "SeedTest",
     "SignificanceTest",
     "Spread",
     "Verdict",
@@ -97,8 +99,10 @@ __all__ = [
     "bergmann_hommel",
     "best_group",
     "check_test",
+    "combine_seeds",
     "compare",
     "compare_all",
+    "compare_with_best",
     "corrected_t",
     "correlated_t",
     "critical_difference",

@@ -30,7 +30,9 @@ from streamgauge.significance import (
     rank_table,
     ranks_of,
     shaffer,
+    wilcoxon,
 )
+from streamgauge.significance.ranking import count_needed_streams
 from tests.support.accuracy_table import TABLE
 from tests.support.stand_ins import PUBLISHED
 
@@ -308,3 +310,47 @@ def test_streams_that_differ_in_their_seeds_only_are_ranked_with_a_warning() -> 
     ranking = sg.rank(runs)
     assert len(ranking.streams) == 3
     assert any("3 of the streams are SEA(n_rows=300) with other seeds" in warning for warning in ranking.warnings)
+
+
+def test_a_control_is_compared_with_the_others_alone() -> None:
+    ranking = rank_table(TABLE, NAMES, control="b")
+    tested = [pair for pair in ranking.pairs if not np.isnan(pair.adjusted)]
+    assert [{pair.first, pair.second} for pair in tested] == [{"a", "b"}, {"b", "c"}, {"b", "d"}]
+    single = [wilcoxon(TABLE[:, NAMES.index(pair.first)] - TABLE[:, NAMES.index(pair.second)]).p_value for pair in tested]
+    assert [pair.adjusted for pair in tested] == pytest.approx(holm(single).tolist())
+    assert all("b" in group for group in ranking.groups)
+    untested = [pair for pair in ranking.pairs if "b" not in (pair.first, pair.second)]
+    assert all(ranking.better(pair) is None for pair in untested)
+    assert ranking.wins.tolist() == rank_table(TABLE, NAMES).wins.tolist()
+    with pytest.raises(StreamgaugeError, match="nemenyi compares all pairs"):
+        rank_table(TABLE, NAMES, control="b", post_hoc="nemenyi")
+    with pytest.raises(StreamgaugeError, match="unknown learner 'e'|there is no learner 'e'"):
+        rank_table(TABLE, NAMES, control="e")
+
+
+@pytest.mark.parametrize("n_learners", [2, 3, 5])
+def test_the_number_of_streams_that_are_needed_is_named_and_right(n_learners: int) -> None:
+    names, n_pairs = [f"l{i}" for i in range(n_learners)], n_learners * (n_learners - 1) // 2
+    needed = count_needed_streams(n_pairs)
+    clear = np.arange(n_learners) + 0.01 * np.arange(needed)[:, None]  # the same order on every stream
+    clear = clear * (1 + 0.001 * np.arange(n_learners))
+    assert min(pair.adjusted for pair in rank_table(clear, names).pairs) <= 0.05
+    (warning,) = rank_table(clear[:-1], names).warnings
+    assert f"at least {needed} streams are needed" in warning
+    assert min(pair.adjusted for pair in rank_table(clear[:-1], names).pairs) > 0.05
+
+
+def test_the_command_compares_a_control(tmp_path: Path) -> None:
+    from click.testing import CliRunner  # noqa: PLC0415
+
+    from streamgauge.cli.main import cli  # noqa: PLC0415
+
+    folders = [
+        str(sg.evaluate(stream, ["NaiveBayes", "NoChange", "MajorityClass"], n_rows=500).save(tmp_path / stream))
+        for stream in ("SEA", "LED")
+    ]
+    outcome = CliRunner().invoke(cli, ["rank", *folders, "--control", "NoChange", "--json"])
+    pairs = json.loads(outcome.stdout)["pairs"]
+    assert [pair["adjusted"] is None for pair in pairs] == [False, True, False]
+    shown = CliRunner().invoke(cli, ["rank", *folders, "--control", "NoChange"]).output
+    assert "at least 7 streams are needed" in shown
