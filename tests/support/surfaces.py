@@ -75,8 +75,8 @@ def parse_markdown(text: str) -> tuple[Tables, dict[str, list[str]]]:
 
 _LATEX = {
     r"$\pm$": "±",
-    r"$^{\dagger}$": " †",
-    r"$^{\circ}$": " °",
+    r"\rlap{$^{\dagger}$}": " †",
+    r"\rlap{$^{\circ}$}": " °",
     "$-$": "-",
     r"\textless{}": "<",
     r"\textgreater{}": ">",
