@@ -39,7 +39,7 @@ __all__ = ["command"]
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level of the tests.")
 @click.option(
     "--control",
-    help="Compare this learner alone with the others: fewer tests, which need fewer streams (wilcoxon_holm, ranks_holm).",
+    help="Compare this learner alone with the others: fewer tests, which need fewer streams.",
 )
 @click.option("--learner", multiple=True, help="In a store, only this learner; a name or pattern; repeatable.")
 @add_store_options

@@ -24,7 +24,7 @@ __all__ = ["command"]
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="File to write, for a paper the folder.  [default: report.html, for a paper ./paper; md and latex are printed]",
+    help="File to write, for a paper the folder.  [default: report.html, for a paper paper; md and latex are printed]",
 )
 @click.option(
     "--for",

@@ -3,9 +3,11 @@
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge._format.palette import COLOURS, DASHES
@@ -20,9 +22,11 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "Figure",
-    "Style",
     "check_suffix",
+    "fit_readings",
+    "for_paper",
     "get_line_style",
+    "get_scale",
     "new_figure",
     "remove_inner_labels",
 ]
@@ -66,8 +70,7 @@ PAPER = {
 }
 """What figures in the column of a paper have in place of `STYLE`."""
 
-Style = Literal["screen", "paper"]
-"""The style of a figure."""
+_in_paper: ContextVar[bool] = ContextVar("in_paper", default=False)
 
 # Removes the time and the software version, so that the same figure gives the same bytes.
 METADATA: dict[str, dict[str, Any]] = {
@@ -140,8 +143,36 @@ def check_suffix(path: Path | str) -> Path:
 
 
 @contextmanager
-def new_figure(size: tuple[float, float], style: Style = "screen") -> Iterator["Drawn"]:
-    """Yield an empty figure of a width and height in inches, within the common style or that of papers.
+def for_paper() -> Iterator[None]:
+    """Draw the figures within it for the column of a paper: small serif type, and nothing that a caption says.
+
+    Examples
+    --------
+    >>> with for_paper(), new_figure((3.35, 2)) as drawn:
+    ...     get_scale()
+    0.6
+    """
+    token = _in_paper.set(True)
+    try:
+        yield
+    finally:
+        _in_paper.reset(token)
+
+
+def get_scale() -> float:
+    """Return how wide the type of legends is, as a multiple of that of the screen; less than 1 in `for_paper`.
+
+    Examples
+    --------
+    >>> get_scale()
+    1.0
+    """
+    return 0.6 if _in_paper.get() else 1.0
+
+
+@contextmanager
+def new_figure(size: tuple[float, float]) -> Iterator["Drawn"]:
+    """Yield an empty figure of a width and height in inches, within the common style or that of `for_paper`.
 
     Examples
     --------
@@ -151,8 +182,33 @@ def new_figure(size: tuple[float, float], style: Style = "screen") -> Iterator["
     False
     """
     matplotlib, figure = library("matplotlib", "plots"), library("matplotlib.figure", "plots")
-    with matplotlib.rc_context({**STYLE, **PAPER} if style == "paper" else STYLE):
+    with matplotlib.rc_context({**STYLE, **PAPER} if _in_paper.get() else STYLE):
         yield figure.Figure(figsize=size, layout="constrained")
+
+
+def fit_readings(figure: Figure) -> None:
+    """Fit the y axes to the curves after the first sixth of the rows, since first readings may differ widely.
+
+    Examples
+    --------
+    >>> with new_figure((4, 3)) as drawn:
+    ...     _ = drawn.add_subplot().plot(range(13), [0.1, 0.5, *[0.9, 0.8] * 5, 0.9])
+    >>> fit_readings(Figure(drawn))
+    >>> [round(float(end), 3) for end in drawn.axes[0].get_ylim()]
+    [0.792, 0.908]
+    """
+    for axes in figure.drawn.axes:
+        values = []
+        for line in axes.get_lines():
+            x, y = (np.asarray(column, dtype=np.float64) for column in line.get_data())
+            if len(x) > 2:  # no mark of a drift
+                values.append(y[x > x[0] + (x[-1] - x[0]) / 6])
+        known = np.concatenate([part[np.isfinite(part)] for part in values]) if values else np.empty(0)
+        if len(known):
+            low, high = float(known.min()), float(known.max())
+            margin = 0.08 * (high - low) or 1.0
+            least, most = axes.get_ylim()
+            axes.set_ylim(max(low - margin, least), min(high + margin, most))
 
 
 def get_line_style(position: int) -> dict[str, Any]:

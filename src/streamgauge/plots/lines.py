@@ -14,7 +14,7 @@ from streamgauge._format.numbers import RATE, label_measure
 from streamgauge._format.text import describe_forgetting, join_words, make_printable
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.plots.axis import Axis, X, choose_x
-from streamgauge.plots.figure import Figure, Style, get_line_style, new_figure, remove_inner_labels
+from streamgauge.plots.figure import Figure, get_line_style, new_figure, remove_inner_labels
 from streamgauge.plots.marks import CHARACTER, MAX_POINTS, add_legend, draw_marks
 from streamgauge.plots.pooling import PooledRuns, list_forgettings, pool_runs
 from streamgauge.records import RunData
@@ -41,7 +41,6 @@ def curves(
     band: Band = "folds",
     x: X | None = None,
     size: tuple[float, float] | None = None,
-    style: Style = "screen",
 ) -> Figure:
     """Draw measures along the stream: means over folds, with bands, true drifts, alarms and hidden labels.
 
@@ -72,9 +71,6 @@ def curves(
         increase: dates in UTC, or seconds if they start near 0.
     size
         Width and height in inches; by default 7 inches wide, and as high as the panels need.
-    style
-        ``screen``, or ``paper``: small serif type, no title, which the caption gives, and a y axis that fits the
-        readings after the first sixth of the rows.
 
     Examples
     --------
@@ -112,14 +108,12 @@ def curves(
     panels = _list_panels(chosen, chosen_lines)
     chosen_x = choose_x(x, list(pooled.runs.values()))
     grid, title = _arrange(chosen, chosen_lines), _describe_common(chosen, chosen_lines, pooled)
-    if style == "paper":
-        title = ""
     styles = {name: get_line_style(index) for index, name in enumerate(pooled.learners)}
     if chosen_lines != "learners":
         styles = {name: get_line_style(index) for index, name in enumerate(getattr(chosen, chosen_lines))}
     width, height = size or (7.0, 4.0 if len(panels) == 1 else 0.9 + 2.1 * grid[0])
     legend: dict[str, Artist] = {}
-    with new_figure((width, height), style) as figure:
+    with new_figure((width, height)) as figure:
         axes_grid = figure.subplots(*grid, squeeze=False)
         shared: dict[object, Axes] = {}
         for axes, panel in zip(axes_grid.flat, panels, strict=False):
@@ -129,8 +123,6 @@ def curves(
             axis = Axis.of_run(run, chosen_x)
             legend |= _draw_panel(axes, axis, run, panel, lines=chosen_lines, styles=styles, band=band)
             unit = units[panel.measures[0]]
-            if style == "paper":
-                _fit_bulk(axes)
             label = label_measure(panel.measures[0], unit) if len(panel.measures) == 1 else _label_unit(unit)
             axes.set_ylabel(make_printable(label))
             _set_panel_title(axes, panel, chosen, chosen_lines, width / grid[1])
@@ -139,25 +131,10 @@ def curves(
             axes_grid[0, 0].set_title(title)
         elif title:
             figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
-        n_lines = add_legend(figure, legend, scale=0.6 if style == "paper" else 1.0)
-        if size is None or style == "paper":
-            figure.set_figheight(height + (0.13 if style == "paper" else 0.2) * max(0, n_lines - 2))
+        n_lines = add_legend(figure, legend)
+        if size is None:
+            figure.set_figheight(height + 0.2 * max(0, n_lines - 2))
     return Figure(figure)
-
-
-def _fit_bulk(axes: "Axes") -> None:
-    """Fit the y axis to the curves without their first readings, which may differ widely."""
-    values = []
-    for line in axes.get_lines():
-        x, y = (np.asarray(column, dtype=np.float64) for column in line.get_data())
-        if len(x) > 2:  # no mark of a drift
-            values.append(y[x > x[0] + (x[-1] - x[0]) / 6])
-    known = np.concatenate([part[np.isfinite(part)] for part in values]) if values else np.empty(0)
-    if len(known):
-        low, high = float(known.min()), float(known.max())
-        margin = 0.08 * (high - low) or 1.0
-        limits = axes.get_ylim()
-        axes.set_ylim(max(low - margin, limits[0]), min(high + margin, limits[1]))
 
 
 @dataclass(frozen=True)

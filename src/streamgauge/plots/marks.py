@@ -10,6 +10,7 @@ from streamgauge._format.palette import COLOURS
 from streamgauge._optional import library
 from streamgauge.errors import unknown_name
 from streamgauge.plots.axis import Axis
+from streamgauge.plots.figure import get_scale
 from streamgauge.records import Drift, RunData
 from streamgauge.reports.unlabelled_spans import find_unlabelled_spans
 
@@ -117,10 +118,8 @@ def draw_drifts(axes: "Axes", axis: Axis, drifts: Sequence[Drift]) -> "dict[str,
     return legend
 
 
-def add_legend(figure: "Drawn", entries: "Mapping[str, Artist]", *, scale: float = 1.0) -> int:
+def add_legend(figure: "Drawn", entries: "Mapping[str, Artist]") -> int:
     """Add a legend below the figure, with as many columns as its longest entry leaves room for; return its lines.
-
-    `scale` is the size of its type, as a multiple of that of the screen.
 
     Examples
     --------
@@ -133,7 +132,7 @@ def add_legend(figure: "Drawn", entries: "Mapping[str, Artist]", *, scale: float
     """
     if not entries:
         return 0
-    width = figure.get_figwidth() / scale
+    width = figure.get_figwidth() / get_scale()
     labels = ["\n".join(wrap(label, int((width - 0.6) / CHARACTER))) for label in entries]
     longest = max(len(line) for label in labels for line in label.splitlines())
     columns = max(1, min(len(labels), int(width / (0.6 + CHARACTER * longest))))

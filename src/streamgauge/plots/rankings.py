@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from streamgauge._format.numbers import format_p_value
 from streamgauge._format.text import make_printable
 from streamgauge._optional import library
-from streamgauge.plots.figure import Figure, Style, new_figure
+from streamgauge.plots.figure import Figure, get_scale, new_figure
 from streamgauge.reports.rankings import build_p_matrix
 from streamgauge.significance import Comparison, Ranking
 
@@ -25,7 +25,7 @@ _LINE = 0.19
 """Inches between names in the diagram of ranks."""
 
 
-def ranks(ranking: Ranking, *, width: float = 7.0, style: Style = "screen") -> Figure:
+def ranks(ranking: Ranking, *, width: float = 7.0) -> Figure:
     """Draw the critical-difference diagram: learners on an axis of mean ranks, and bars over those that do not differ.
 
     The better half of the learners is named at the left, the others at the right. With Nemenyi's post-hoc test the
@@ -38,8 +38,6 @@ def ranks(ranking: Ranking, *, width: float = 7.0, style: Style = "screen") -> F
         The ranking.
     width
         The width in inches. The axis has at least four tenths of it: names that are too long end with an ellipsis.
-    style
-        ``screen``, or ``paper`` for serif type and no mean ranks beside the names, for the width of a column.
 
     Examples
     --------
@@ -51,13 +49,13 @@ def ranks(ranking: Ranking, *, width: float = 7.0, style: Style = "screen") -> F
     rows = (len(ranking.learners) + 1) // 2
     head = 0.65 if ranking.post_hoc == "nemenyi" else 0.32
     height = head + _STEP * (len(ranking.groups) + 1) + _LINE * rows + 0.05
-    with new_figure((width, height), style) as drawn:
+    with new_figure((width, height)) as drawn:
         drawn.set_layout_engine("none")
         axes = drawn.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set_xlim(0.0, width)
         axes.set_ylim(0.0, height)
         axes.set_axis_off()
-        _draw_ranks(axes, ranking, height - head, with_means=style == "screen")
+        _draw_ranks(axes, ranking, height - head, with_means=get_scale() == 1.0)
     return Figure(drawn)
 
 

@@ -192,7 +192,9 @@ class Method:
         )
         if same and jackknife:
             whose = "" if len(same) == len(by_stream) else f" for {join_words([shorten_stream_name(n) for n in same])}"
-            text = f"{text} As the seeds share the rows{whose}, the variance within the runs, by {jackknife}, was added."
+            text = (
+                f"{text} As the seeds share the rows{whose}, the variance within the runs, by {jackknife}, was added."
+            )
         return text
 
     def _describe_pairs(self, jackknife: str, null: str, reason: str) -> str:
@@ -281,7 +283,7 @@ def describe_method(
     Examples
     --------
     >>> from streamgauge import evaluate
-    >>> print(describe_method([evaluate("SEA(n_rows=1000)", ["NaiveBayes", "NoChange"])])[:47])
+    >>> print(describe_method([evaluate("SEA(n_rows=1000)", ["NaiveBayes", "NoChange"])])[:48])
     We evaluated 2 learners: NaiveBayes and NoChange
     """
     return Method(runs, ranking, forgetting=forgetting, alpha=alpha).to_text()

@@ -71,7 +71,8 @@ def build_paper_tables(
                 value=value,
                 control=control,
             )
-        grid = _build_table(by_stream, learners, measure, forgetting, alpha, value, ranking)
+        options = (forgetting, value, alpha)
+        grid = _build_table(by_stream, learners, measure, options, ranking)
         sections.append(Section("", (grid,), tuple(f"Note: {text}" for text in ranking.warnings) if ranking else ()))
     title = f"{count(len(learners), 'learner')} on {count(len(by_stream), 'stream')}"
     return Document(title, f"written by streamgauge {version('streamgauge')}.", tuple(sections))
@@ -81,11 +82,10 @@ def _build_table(
     by_stream: Mapping[str, Sequence[RunData]],
     learners: Sequence[str],
     measure: str,
-    forgetting: str | None,
-    alpha: float,
-    value: str | None,
+    options: tuple[str | None, str | None, float],
     ranking: Ranking | None,
 ) -> Grid:
+    forgetting, value, alpha = options
     first = next(iter(by_stream.values()))[0]
     unit, greater = first.unit(measure), first.greater_is_better(measure)
     rows: list[tuple[str, tuple[Cell, ...]]] = []
@@ -175,7 +175,11 @@ def describe_ranking_tests(ranking: Ranking) -> list[str]:
         outcome = f"F({k - 1}, {(k - 1) * (n - 1)}) = {test.iman_davenport:.2f}, p"
     claims = [(better, pair) for pair in ranking.pairs if (better := ranking.better(pair)) is not None]
     differ = [f"{better} over {pair.second if better == pair.first else pair.first}" for better, pair in claims]
-    none = f"No learner differs significantly from {ranking.control}" if ranking.control else "No pair differs significantly"
+    none = (
+        f"No learner differs significantly from {ranking.control}"
+        if ranking.control
+        else "No pair differs significantly"
+    )
     return [
         f"Friedman test over {count(n, 'stream')}: {outcome} {format_p_term(test.best_p)}",
         f"Significantly better over streams: {join_words(differ)}" if differ else f"{none} over streams",

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from streamgauge._format.text import describe_forgetting, make_printable
 from streamgauge.errors import StreamgaugeError
@@ -94,12 +95,8 @@ def write_paper(
     folder: Path | str,
     *,
     measures: Sequence[str] | None = None,
-    forgetting: str | None = None,
-    alpha: float = 0.05,
-    post_hoc: str = "wilcoxon_holm",
-    value: str | None = None,
-    control: str | None = None,
     overwrite: bool = False,
+    **options: Any,  # noqa: ANN401
 ) -> list[Path]:
     """Write the LaTeX tables, the paragraph on the method, the BibTeX file and the figures; return their paths.
 
@@ -116,12 +113,11 @@ def write_paper(
         it is missing.
     measures
         The measures; by default all of the runs.
-    forgetting, post_hoc, value, control
-        As for `streamgauge.rank`.
-    alpha
-        The level of all tests.
     overwrite
         Whether to replace files that were edited.
+    options
+        ``forgetting``, ``post_hoc``, ``value``, ``control`` and ``alpha``, the level of all tests: as for
+        `streamgauge.rank`.
 
     Examples
     --------
@@ -132,9 +128,7 @@ def write_paper(
     ['tables.tex', 'method.tex', 'references.bib', 'curves.pdf', 'ranks.pdf', 'figures.tex']
     """
     runs = [results] if isinstance(results, RunData) else list(results)
-    paper = prepare_paper(
-        runs, measures=measures, forgetting=forgetting, alpha=alpha, post_hoc=post_hoc, value=value, control=control
-    )
+    paper = prepare_paper(runs, measures=measures, **options)
     return paper.write(folder, overwrite=overwrite)
 
 
@@ -142,11 +136,7 @@ def prepare_paper(
     runs: Sequence[RunData],
     *,
     measures: Sequence[str] | None = None,
-    forgetting: str | None = None,
-    alpha: float = 0.05,
-    post_hoc: str = "wilcoxon_holm",
-    value: str | None = None,
-    control: str | None = None,
+    **options: Any,  # noqa: ANN401
 ) -> Paper:
     """Return the files of a paper; the parameters are those of `write_paper`.
 
@@ -160,29 +150,14 @@ def prepare_paper(
     if not runs:
         msg = "there are no results to write a paper from"
         raise StreamgaugeError(msg)
+    forgetting, alpha = options.get("forgetting"), options.get("alpha", 0.05)
     require_same_setup(runs, forgetting=forgetting)
-    tables = build_paper_tables(
-        runs,
-        measures=measures,
-        forgetting=forgetting,
-        alpha=alpha,
-        post_hoc=post_hoc,
-        value=value,
-        control=control,
-    )
+    tables = build_paper_tables(runs, measures=measures, **options)
     reported = list(measures or runs[0].measures)
     ranking = None
     if len({name_stream(run) for run in runs}) > 1 and len(runs[0].learners) > 1:
-        ranking = rank(
-            runs,
-            measure=reported[0],
-            forgetting=forgetting,
-            alpha=alpha,
-            post_hoc=post_hoc,
-            value=value,
-            control=control,
-        )
-    method = Method(runs, ranking, reported, forgetting, alpha, value)
+        ranking = rank(runs, measure=reported[0], **options)
+    method = Method(runs, ranking, reported, forgetting, alpha, options.get("value"))
     texts = {"tables.tex": to_latex(tables), "method.tex": method.to_latex()}
     texts["references.bib"] = format_bibliography(method.keys)
     drawings, captions = _draw_figures(runs, reported[0], forgetting, ranking)
@@ -226,28 +201,41 @@ def _draw_figures(
     if find_spec("matplotlib") is None:
         return {}, {}
     from streamgauge.plots import curves, ranks  # noqa: PLC0415  (Matplotlib is slow to import)
+    from streamgauge.plots.figure import fit_readings, for_paper  # noqa: PLC0415
 
     names = list(dict.fromkeys(map(name_stream, runs)))
     tabled = choose_forgetting(runs[0].forgettings, forgetting)
     # Over a window a curve shows what happens in time.
     shown = tabled if forgetting else next((name for name in runs[0].forgettings if name != LANDMARK), LANDMARK)
     n_rows = 1 if len(names) == 1 else (len(names) + 1) // 2
-    size = (COLUMN_INCHES, 2.1 if n_rows == 1 else 0.7 + 1.25 * n_rows)
-    drawn = curves(runs, measure, shown, size=size, style="paper")
+    height = 1.7 if len(names) == 1 else 0.3 + 1.2 * n_rows
+    with for_paper():
+        drawn = curves(runs, measure, shown, size=(COLUMN_INCHES, height))
+        ranked = None if ranking is None else ranks(ranking, width=COLUMN_INCHES)
+    legend = drawn.drawn.legends[0].get_window_extent().height / drawn.drawn.dpi
+    drawn.drawn.set_figheight(height + legend)
+    drawn.drawn.suptitle("")  # the caption says it
+    if len(names) == 1:
+        drawn.drawn.axes[0].set_title("")
+    fit_readings(drawn)
     caption = f"{measure.capitalize()} {describe_forgetting(shown)}, along the stream"
     if shown != tabled:
         caption = f"{caption}; tables and ranks are {describe_forgetting(tabled)}"
     repeated, n_folds = len(runs) > len(names), max(run.n_folds for run in runs)
     spread = "seeds and folds" if repeated and n_folds > 1 else "seeds" if repeated else "folds" if n_folds > 1 else ""
-    caption = f"{caption}. Lines: means over the {spread}; bands: from the lowest to the highest." if spread else f"{caption}."
+    caption = (
+        f"{caption}. Lines: means over the {spread}; bands: from the lowest to the highest."
+        if spread
+        else f"{caption}."
+    )
     files, captions = {"curves.pdf": drawn.to_bytes(".pdf")}, {"curves": caption}
-    if ranking is not None:
+    if ranking is not None and ranked is not None:
         joined = f"A bar joins {ranking.control} and the learners" if ranking.control else "A bar joins learners"
         captions["ranks"] = (
             f"Mean ranks by {ranking.subject}; left is best. {joined} without a significant difference; a dot marks"
             " each that belongs to it."
         )
-        files["ranks.pdf"] = ranks(ranking, width=COLUMN_INCHES, style="paper").to_bytes(".pdf")
+        files["ranks.pdf"] = ranked.to_bytes(".pdf")
     return files, captions
 
 

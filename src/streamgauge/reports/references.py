@@ -120,8 +120,8 @@ def format_bibliography(keys: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> print(format_bibliography(["holm1979a"]).split("\\n\\n")[1].splitlines()[1])
-      author = {Holm, S.},
+    >>> "author = {Holm, S.}," in format_bibliography(["holm1979a"])
+    True
     """
     own = {
         "key": "streamgauge",
@@ -163,7 +163,8 @@ def list_citations(runs: Sequence[RunData], methods: Mapping[str, object] | None
     things = {**_find_things(runs), **(methods or {})}
     keys = {name: [parse_reference(text)["key"] for text in list_references(thing)] for name, thing in things.items()}
     kept = {
-        name: list(dict.fromkeys(key for key in found if ONLY_WITH.get(key, "") in used)) for name, found in keys.items()
+        name: list(dict.fromkeys(key for key in found if ONLY_WITH.get(key, "") in used))
+        for name, found in keys.items()
     }
     return {name: found for name, found in kept.items() if found}
 

@@ -346,7 +346,7 @@ def check_value(value: str | None) -> None:
         raise unknown_name(kind="value to rank", name=value, known=VALUES)
 
 
-def rank_table(
+def rank_table(  # noqa: PLR0913
     values: ArrayLike,
     learners: Sequence[str],
     streams: Sequence[str] | None = None,
@@ -384,7 +384,9 @@ def rank_table(
         )
         raise StreamgaugeError(msg)
     ranks = ranks_of(table, greater_is_better=greater_is_better)
-    pairs = _compare_pairs(table if greater_is_better else -table, ranks.mean(axis=0), learners, post_hoc, alpha, control)
+    pairs = _compare_pairs(
+        table if greater_is_better else -table, ranks.mean(axis=0), learners, post_hoc, alpha, control
+    )
     if not greater_is_better:
         pairs = tuple(replace(pair, difference=-pair.difference) for pair in pairs)
     return Ranking(

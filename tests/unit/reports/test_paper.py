@@ -16,8 +16,8 @@ from streamgauge.experiments import Experiment, Source, run
 from streamgauge.names import FAMILIES
 from streamgauge.reports import write_paper
 from streamgauge.reports.latex import to_tabular
-from streamgauge.reports.model import Grid
 from streamgauge.reports.method import Method, describe_method
+from streamgauge.reports.model import Grid
 from streamgauge.reports.paper import build_paper_tables
 from streamgauge.reports.paper_files import FILES, prepare_paper
 from streamgauge.reports.references import collect_references, list_references, parse_reference
@@ -194,7 +194,7 @@ def test_edited_files_are_not_replaced(runs: list[sg.Results], tmp_path: Path) -
     method, tables = tmp_path / "method.tex", tmp_path / "tables.tex"
     method.write_text(method.read_text().replace("We evaluated", "We have evaluated"))
     tables.unlink()
-    with pytest.raises(StreamgaugeError, match="method.tex would be replaced, but was edited"):
+    with pytest.raises(StreamgaugeError, match="would be replaced, but was edited"):
         paper.write(tmp_path)
     assert not tables.exists()  # all files or none
     paper.write(tmp_path, overwrite=True)

@@ -316,7 +316,9 @@ def test_a_control_is_compared_with_the_others_alone() -> None:
     ranking = rank_table(TABLE, NAMES, control="b")
     tested = [pair for pair in ranking.pairs if not np.isnan(pair.adjusted)]
     assert [{pair.first, pair.second} for pair in tested] == [{"a", "b"}, {"b", "c"}, {"b", "d"}]
-    single = [wilcoxon(TABLE[:, NAMES.index(pair.first)] - TABLE[:, NAMES.index(pair.second)]).p_value for pair in tested]
+    single = [
+        wilcoxon(TABLE[:, NAMES.index(pair.first)] - TABLE[:, NAMES.index(pair.second)]).p_value for pair in tested
+    ]
     assert [pair.adjusted for pair in tested] == pytest.approx(holm(single).tolist())
     assert all("b" in group for group in ranking.groups)
     untested = [pair for pair in ranking.pairs if "b" not in (pair.first, pair.second)]
@@ -324,7 +326,7 @@ def test_a_control_is_compared_with_the_others_alone() -> None:
     assert ranking.wins.tolist() == rank_table(TABLE, NAMES).wins.tolist()
     with pytest.raises(StreamgaugeError, match="nemenyi compares all pairs"):
         rank_table(TABLE, NAMES, control="b", post_hoc="nemenyi")
-    with pytest.raises(StreamgaugeError, match="unknown learner 'e'|there is no learner 'e'"):
+    with pytest.raises(StreamgaugeError, match="no learner 'e'"):
         rank_table(TABLE, NAMES, control="e")
 
 
