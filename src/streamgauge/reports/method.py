@@ -85,7 +85,7 @@ class Method:
         """Return the paragraph in LaTeX."""
         parts = re.split(f"{_OPEN}(.*?){_CLOSE}", self._write())
         # Lines may end within the options of a learner, which have no spaces.
-        texts = [re.sub(r"([(=])(?=\S)", r"\1\\allowbreak{}", escape_latex(text)) for text in parts[::2]]
+        texts = [re.sub(r"((?<=\w)\(|=)(?=\S)", r"\1\\allowbreak{}", escape_latex(text)) for text in parts[::2]]
         cited = [rf"~\cite{{{keys}}}" for keys in parts[1::2]]
         return "".join(text + keys for text, keys in zip(texts, [*cited, ""], strict=True)) + "\n"
 
@@ -131,7 +131,7 @@ class Method:
         for name, runs in by_stream.items():
             kind, options = find_stream_kind(runs[0])
             if not kind:
-                names.append(shorten_stream_name(name))
+                names.append(f"{shorten_stream_name(name)}{self._cite(_list_stream_keys(runs[0], found))}")
                 continue
             own = "" if name.startswith(f"{kind}(") or name == kind else kind
             described = ", ".join([*filter(None, [own]), *(options if own or name == kind else [])])
@@ -160,6 +160,7 @@ class Method:
         phrase = describe_forgetting(chosen)
         if choose_value(chosen, self.value) == "mean":
             phrase = f"{phrase}, as the mean of the readings over the stream"
+        phrase += self._cite(found.get(chosen.partition("(")[0], ()))
         names = [f"{name}{self._cite(found.get(name, ()))}" for name in self.measures or run.measures]
         spread = "the seeds" if repeated else "the folds" if run.n_folds > 1 else ""
         over = f"; tables show means and standard deviations over {spread}" if spread else ""
@@ -254,6 +255,14 @@ def _describe_labelling(run: RunData) -> str:
     if labelling == "AllLabels()":
         return ""
     return f"Labels were given by {labelling}, and the {run.description.get('score')} predictions scored."
+
+
+def _list_stream_keys(run: RunData, found: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the keys of the generators that a stream made of others names."""
+    facts = get_part(run.description, "stream")
+    named = re.findall(r"[A-Za-z_]\w*", f"{facts.get('name')} {facts.get('fingerprint')}")
+    known = FAMILIES["streams"]()
+    return list(dict.fromkeys(key for name in named if name in known for key in found.get(name, ())))
 
 
 def find_stream_kind(run: RunData) -> tuple[str, list[str]]:

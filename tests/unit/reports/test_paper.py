@@ -279,3 +279,10 @@ def test_a_legend_of_many_long_names_leaves_room_for_the_panels() -> None:
     runs = [sg.evaluate(stream, names, n_rows=300) for stream in ("SEA", "LED")]
     figures = prepare_paper(runs, measures=["accuracy"]).files
     assert {"curves.pdf", "ranks.pdf"} <= figures.keys()
+
+
+def test_a_stream_made_of_others_cites_them() -> None:
+    stream = "Sudden(STAGGER(1), STAGGER(2), position=100)"
+    method = Method([sg.evaluate(stream, "NoChange", n_rows=300)])
+    method.to_latex()
+    assert "schlimmer1986incremental" in method.keys
