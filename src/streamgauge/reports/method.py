@@ -12,7 +12,7 @@ from streamgauge.names import FAMILIES
 from streamgauge.records import RunData
 from streamgauge.reports.latex import escape_latex
 from streamgauge.reports.references import list_citations
-from streamgauge.reports.title import TESTED, get_part
+from streamgauge.reports.title import TESTED, get_part, shorten_scheme
 from streamgauge.significance import Comparisons, Ranking, compare_all
 from streamgauge.significance.compare import LANDMARK, choose_forgetting
 from streamgauge.significance.ranking import choose_value
@@ -150,9 +150,9 @@ class Method:
         if name == "Prequential(test='all')":
             return f"The evaluation was prequential{cited}: every row was predicted before it was learnt."
         if not isinstance(n_folds, int) or n_folds == 1:
-            return f"The scheme was {name}{cited}."
+            return f"The scheme was {shorten_scheme(name)}{cited}."
         tested = TESTED.get(str(scheme.get("test")), "")
-        return f"The scheme was {name}{cited}, with {count(n_folds, 'fold')}{f', {tested}' if tested else ''}."
+        return f"The scheme was {shorten_scheme(name)}{cited}, with {count(n_folds, 'fold')}{f', {tested}' if tested else ''}."
 
     def _describe_measures(self, found: Mapping[str, Sequence[str]], *, repeated: bool) -> str:
         run = self.runs[0]
