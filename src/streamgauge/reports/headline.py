@@ -39,6 +39,8 @@ def write_ranking_headline(ranking: Ranking) -> str:
     >>> write_ranking_headline(rank_table([[0.9, 0.7], [0.8, 0.6]], ["tree", "bayes"]))
     'No clear best over 2 streams; ahead: tree, mean rank 1.00 by accuracy; not distinguishable from bayes.'
     """
+    if ranking.control:
+        return _describe_control(ranking)
     best = ranking.best
     mean = float(ranking.mean_ranks.min())
     behind = [
@@ -53,6 +55,21 @@ def write_ranking_headline(ranking: Ranking) -> str:
     claims = [f"better than {whom}"] if behind else []
     claims += [f"not distinguishable from {join_words(equal)}"] if equal else []
     return f"{intro}: {'; '.join([f'{join_words(best)}, mean rank {mean:.2f} by {ranking.subject}', *claims])}."
+
+
+def _describe_control(ranking: Ranking) -> str:
+    """Return how the control compares with the other learners, which alone was tested."""
+    control = ranking.control
+    found: dict[str, list[str]] = {"better than": [], "worse than": [], "not distinguishable from": []}
+    for pair in ranking.pairs:
+        if control in (pair.first, pair.second):
+            better = ranking.better(pair)
+            how = "not distinguishable from" if better is None else "better than" if better == control else "worse than"
+            found[how].append(pair.second if pair.first == control else pair.first)
+    claims = [f"{how} {join_words(names)}" for how, names in found.items() if names]
+    mean = float(ranking.mean_ranks[ranking.learners.index(control)])
+    streams = count(len(ranking.streams), "stream")
+    return f"{control} over {streams}: {'; '.join([f'mean rank {mean:.2f} by {ranking.subject}', *claims])}."
 
 
 def _joins(pair: RankedPair, name: str, others: Sequence[str]) -> bool:

@@ -152,7 +152,8 @@ class Method:
         if not isinstance(n_folds, int) or n_folds == 1:
             return f"The scheme was {shorten_scheme(name)}{cited}."
         tested = TESTED.get(str(scheme.get("test")), "")
-        return f"The scheme was {shorten_scheme(name)}{cited}, with {count(n_folds, 'fold')}{f', {tested}' if tested else ''}."
+        folds = f"{count(n_folds, 'fold')}{f', {tested}' if tested else ''}"
+        return f"The scheme was {shorten_scheme(name)}{cited}, with {folds}."
 
     def _describe_measures(self, found: Mapping[str, Sequence[str]], *, repeated: bool) -> str:
         run = self.runs[0]

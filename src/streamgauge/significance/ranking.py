@@ -224,9 +224,8 @@ class Ranking:
             for pair in self.pairs
             if (better := self.better(pair)) is not None
         ]
-        outcome = (
-            f"At level {self.alpha:g} {join_words(claims)}" if claims else f"No two differ at level {self.alpha:g}"
-        )
+        none = f"None differs from {self.control}" if self.control else "No two differ"
+        outcome = f"At level {self.alpha:g} {join_words(claims)}" if claims else f"{none} at level {self.alpha:g}"
         return f"Mean ranks by {self.subject} on {count(len(self.streams), 'stream')}: {ranked}. {outcome}."
 
     def __repr__(self) -> str:

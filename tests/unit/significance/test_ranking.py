@@ -356,3 +356,5 @@ def test_the_command_compares_a_control(tmp_path: Path) -> None:
     assert [pair["adjusted"] is None for pair in pairs] == [False, True, False]
     shown = CliRunner().invoke(cli, ["rank", *folders, "--control", "NoChange"]).output
     assert "at least 7 streams are needed" in shown
+    assert shown.startswith("NoChange over 2 streams: mean rank")
+    assert "not distinguishable from NaiveBayes and MajorityClass." in shown
