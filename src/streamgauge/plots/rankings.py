@@ -175,7 +175,7 @@ def _draw_ranks(axes: "Axes", ranking: Ranking, top: float, *, with_means: bool)
         y = below - _LINE * ((position if left else k - 1 - position) + 0.5)
         place, side = locate(means[name]), -1 if left else 1
         axes.plot([place, place, place + side * 0.05], [top, y, y], c="0.5", linewidth=0.7, zorder=0)
-        axes.text(place + side * 0.08, y, label, ha="right" if left else "left", va="center_baseline")
+        axes.text(place + side * 0.08, y, label, ha="right" if left else "left", va="center")
 
 
 def _fit_names(

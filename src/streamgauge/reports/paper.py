@@ -96,7 +96,7 @@ def _build_table(
         best = next(name for name in learners if means[name] == top)
         equal, how = _find_equal(of_stream, best, measure, forgetting, alpha, value)
         tests.append(how)
-        shown = format_value(top, unit)  # equal numbers are not told apart
+        shown = format_value(top, unit)  # what looks equal is bold on both sides
         cells = tuple(
             Cell(
                 format_value(means[learner], unit),
