@@ -80,7 +80,11 @@ def _choose_forgetting(results: RunData) -> int:
 
 
 def _build_table(index: int, name: str, shares: NDArray[np.float64], classes: Sequence[str]) -> Markup:
-    head = tag("tr", tag("th", "true", scope="col"), *(tag("th", label, scope="col") for label in (*classes, "none")))
+    head = tag(
+        "tr",
+        tag("th", "true \\ predicted", scope="col"),
+        *(tag("th", label, scope="col") for label in (*classes, "none")),
+    )
     rows = (
         tag("tr", tag("th", label, scope="row"), *(_build_cell(share) for share in line))
         for label, line in zip(classes, shares.tolist(), strict=True)

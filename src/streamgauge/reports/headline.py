@@ -104,8 +104,6 @@ def _describe_group(results: RunData, group: BestGroup) -> str:
         known = "" if since is None else f", known since row {since:,}"
         whom = "all others" if not equal and len(behind) > 1 else join_words(behind)
         claims.append(f"better than {whom}{_lead(group.question)}{known}")
-    if equal:
-        claims.append(f"not distinguishable from {join_words(equal)}{'' if behind else _lead(group.question)}")
     if group.such_streams is not None and behind:
         elsewhere = [name for name in behind if name not in group.such_streams]
         whom = (
@@ -116,6 +114,8 @@ def _describe_group(results: RunData, group: BestGroup) -> str:
             else "not established"
         )
         claims.append(f"for such streams {whom}")
+    if equal:
+        claims.append(f"not distinguishable from {join_words(equal)}{'' if behind else _lead(group.question)}")
     intro = "Best" if behind else "No clear best; ahead"
     return f"{intro}: {subject}; {'; '.join(claims)}."
 
