@@ -107,6 +107,8 @@ def build_alarms_grid(results: RunData) -> Grid | None:
     >>> build_alarms_grid(RunData.from_readings((), n_rows=100)) is None
     True
     """
+    if not results.drifts:
+        return _count_alarms(results)
     scores = score_alarms_by_name(results)
     if not scores:
         return None
@@ -114,10 +116,34 @@ def build_alarms_grid(results: RunData) -> Grid | None:
     note = (
         f"Scored against {drifts}: the first alarm between a drift and the midpoint to the next one detects it, further"
         " alarms there are repeated, all others are false. The last rows are baselines that ignore the data."
-        if results.drifts
-        else "The true drifts of the stream are unknown, so the alarms cannot be scored."
     )
     return tabulate_scores(scores, note)
+
+
+def _count_alarms(results: RunData) -> Grid | None:
+    """Return how many alarms each detector raised for each learner, and where, if the true drifts are unknown."""
+    numbers: dict[tuple[str, str], list[int]] = {}
+    for (learner, detector, _), score in score_results(results).items() if results.n_rows else ():
+        numbers.setdefault((learner, detector), []).append(score.n_alarms)
+    if not numbers:
+        return None
+    rows = []
+    for (learner, detector), by_fold in numbers.items():
+        found = [
+            alarm.row
+            for alarm in results.alarms
+            if (alarm.learner, alarm.detector, alarm.kind) == (learner, detector, "drift")
+        ]
+        least, most = min(by_fold), max(by_fold)
+        cells = (f"{least:,}" if least == most else f"{least:,} to {most:,}", *(_format_ends(found)))
+        rows.append((f"{detector} on {learner}", tuple(map(Cell, cells))))
+    columns = ("detector", "alarms a fold" if results.n_folds > 1 else "alarms", "first, row", "last, row")
+    note = "The true drifts of the stream are unknown, so the alarms cannot be scored."
+    return Grid("Alarms", columns, tuple(rows), note)
+
+
+def _format_ends(rows: Sequence[int]) -> tuple[str, str]:
+    return (f"{min(rows):,}", f"{max(rows):,}") if rows else (MISSING, MISSING)
 
 
 def list_score_columns(scores: Mapping[str, AlarmScore]) -> Sequence[str]:

@@ -31,7 +31,7 @@ from streamgauge.cli.main import cli
 from streamgauge.drift import DDM, FHDDM, Adwin, PageHinkley, detect, recoveries, score_alarms, score_results
 from streamgauge.records import DRIFT, STABLE, Drift
 from streamgauge.reports import page_html
-from streamgauge.reports.alarms import score_alarms_by_name
+from streamgauge.reports.alarms import build_alarms_grid, score_alarms_by_name
 from streamgauge.streams import STAGGER, ArrayStream
 
 
@@ -206,6 +206,23 @@ def test_alarms_travel_through_files_scores_tables_and_pages(tmp_path: Path) -> 
     drift = next(alarm.row for alarm in results.alarms if alarm.kind == "drift")
     assert f"[{drift},0,2]" in page
     assert "alarm of a detector" in page
+
+
+def test_alarms_are_counted_by_learner_where_the_true_drifts_are_unknown() -> None:
+    x, y = np.random.default_rng(1).random((6_000, 2)), np.repeat([0, 1, 0], 2_000)
+    results = evaluate((x, y.astype(str)), NaiveBayes(), detectors="DDM", scheme=Bootstrap(3), every=500)
+    by_fold = [sum(alarm.fold == fold and alarm.kind == "drift" for alarm in results.alarms) for fold in range(3)]
+    rows = [alarm.row for alarm in results.alarms if alarm.kind == "drift"]
+    grid = build_alarms_grid(results)
+    assert grid is not None
+    ((name, cells),) = grid.rows
+    least, most = min(by_fold), max(by_fold)
+    assert name == "DDM(warning=2.0) on NaiveBayes"
+    shown = [cell.text for cell in cells]
+    assert shown == [f"{least} to {most}" if least < most else f"{least}", f"{min(rows):,}", f"{max(rows):,}"]
+    silent = build_alarms_grid(evaluate(SEA(n_rows=300), NaiveBayes(), detectors="DDM"))
+    assert silent is not None
+    assert [cell.text for cell in silent.rows[0][1]] == ["0", "\u2013", "\u2013"]
 
 
 @dataclass(frozen=True)
