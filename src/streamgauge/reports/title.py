@@ -8,6 +8,8 @@ from streamgauge.records import RunData
 
 __all__ = ["build_title", "describe_run", "get_part", "shorten_scheme"]
 
+ALL_LABELS = "AllLabels()"
+
 TESTED = {
     "all": "each of which tests every row before it may learn it",
     "training": "each of which tests the rows it learns, before it learns them",
@@ -49,7 +51,18 @@ def describe_run(results: RunData) -> str:
     if results.values.size:
         phrases = [describe_forgetting(forgetting) for forgetting in results.forgettings]
         measured = f" Measured: {join_words(results.measures)} {join_words(phrases)}."
-    return f"Evaluated on {count(results.n_rows, 'row')}{stream_words}{how}.{measured}"
+    return f"Evaluated on {count(results.n_rows, 'row')}{stream_words}{how}.{_describe_labels(results)}{measured}"
+
+
+def _describe_labels(results: RunData) -> str:
+    """Return when labels came, and how many rows were not scored for it; nothing if all came at once."""
+    labelling = str(results.description.get("labelling", ALL_LABELS))
+    if labelling == ALL_LABELS:
+        return ""
+    left_out = results.feedback.n_left_out if results.feedback is not None else 0
+    words = f"{count(left_out, 'row')} tested before a label could be learnt, not scored"
+    start = f"; {words}" if left_out else ""
+    return f" Labels by {labelling}{start}."
 
 
 def shorten_scheme(name: str) -> str:

@@ -21,11 +21,12 @@ from rich.console import Console, RenderableType
 from streamgauge import NaiveBayes, NoChange, evaluate
 from streamgauge.drift import DDM
 from streamgauge.errors import StreamgaugeError
-from streamgauge.labelling import First
+from streamgauge.labelling import Delayed, First
 from streamgauge.records import Drift, Reading
 from streamgauge.reports import build_summary, page_html, write_page
 from streamgauge.reports.curves import Curve, downsample_curves, summarise_series
 from streamgauge.reports.series import list_series
+from streamgauge.reports.title import describe_run
 from streamgauge.results import Results
 from streamgauge.streams import SEA, Gradual
 from tests.support.report_examples import WARNING, example_comparison, example_results, example_verdicts
@@ -363,3 +364,11 @@ def test_times_of_a_simulation_keep_nine_digits() -> None:
     results = evaluate(make_timed_stream(start=0.0), NoChange(), every=500)
     assert results.times is not None
     assert Page(page_html(results)).data["charts"][0]["times"] == pytest.approx(results.times.tolist(), rel=1e-8)
+
+
+def test_the_introduction_says_when_labels_came() -> None:
+    late = evaluate(SEA(n_rows=1_000), NoChange(), labelling=Delayed(100))
+    assert "Labels by Delayed(rows=100); 101 rows tested before a label could be learnt, not scored." in describe_run(
+        late
+    )
+    assert "Labels" not in describe_run(evaluate(SEA(n_rows=100), NoChange()))
