@@ -38,7 +38,7 @@
 //!            decays    V vectors                         -1 / (2 variance)
 //!            min, max  V vectors each                    for splits
 //!
-//! counts     n2: value 0, 1, 2 | n4: value 0, 1     f64, a row of all classes for each value
+//! counts     n2: value 0, 1, 2 | n4: value 0, 1     vectors of classes, padded with 0, for each value
 //! ```
 
 use std::ops::Add;

@@ -56,8 +56,7 @@ impl<const V: usize> Models<V> {
             + self.n_words * size_of::<u64>()
             + self.subspaces.as_ref().map_or(0, Subspaces::size) * size_of::<u32>()
             + self.n_classes * self.n_panels * (size_of::<ClassPanel<V>>() + missing_bytes)
-            + self.count_range(0).len() * size_of::<f64>()
-            + self.log_range(0).len() * size_of::<F64x4>()
+            + self.count_range(0).len() * size_of::<F64x4>()
     }
 
     /// Sets the capacity to `n_models` models, or to the length if that is greater.
@@ -68,9 +67,8 @@ impl<const V: usize> Models<V> {
         if self.tracks_missing() {
             set_capacity(&mut self.known_weights, n * self.n_panels);
         }
-        let (n_counts, n_logs) = (self.count_range(n_models).start, self.log_range(n_models).start);
+        let n_counts = self.count_range(n_models).start;
         set_capacity(&mut self.counts, n_counts);
-        set_capacity(&mut self.logs, n_logs);
         set_capacity(&mut self.ignored, n_models * self.n_words);
         if let Some(subspaces) = &mut self.subspaces {
             subspaces.set_capacity(n_models);
@@ -79,13 +77,11 @@ impl<const V: usize> Models<V> {
 
     /// Keeps only the marked models, in their order.
     pub fn retain(&mut self, kept: &[bool]) {
-        let (n, n_panels) = (self.n_classes, self.n_panels);
-        let (n_counts, n_logs) = (self.count_range(0).len(), self.log_range(0).len());
+        let (n, n_panels, n_counts) = (self.n_classes, self.n_panels, self.count_range(0).len());
         retain_blocks(&mut self.summaries, kept, 1);
         retain_blocks(&mut self.panels, kept, n * n_panels);
         retain_blocks(&mut self.known_weights, kept, n * n_panels);
         retain_blocks(&mut self.counts, kept, n_counts);
-        retain_blocks(&mut self.logs, kept, n_logs);
         retain_blocks(&mut self.ignored, kept, self.n_words);
         if let Some(subspaces) = &mut self.subspaces {
             subspaces.retain(kept);

@@ -89,10 +89,8 @@ pub(super) struct Models<const V: usize> {
     panels: Vec<ClassPanel<V>>,
     /// The weights of the values of each column, for classes with missing values; empty until a value is missing.
     known_weights: Vec<[F64x4; V]>,
-    /// Per model and nominal value, the weight of each class.
-    counts: Vec<f64>,
-    /// Per model and nominal value, the part of each class's log-likelihood, in vectors of classes.
-    logs: Vec<F64x4>,
+    /// Per model and nominal value, the weight of each class, in vectors of classes.
+    counts: Vec<F64x4>,
     /// Per model, a bit for each attribute that its splits ignore; empty if none can be ignored.
     ignored: Vec<u64>,
     /// The number of such words per model.
@@ -113,7 +111,6 @@ impl<const V: usize> Models<V> {
             panels: vec![],
             known_weights: vec![],
             counts: vec![],
-            logs: vec![],
             ignored: vec![],
             n_words: 0,
         }
@@ -173,13 +170,6 @@ impl<const V: usize> Models<V> {
     /// Returns the range of the counts of a model.
     #[inline(always)]
     fn count_range(&self, model: usize) -> std::ops::Range<usize> {
-        let n = self.layout.n_counts * self.n_classes;
-        model * n..(model + 1) * n
-    }
-
-    /// Returns the range of the logarithms of a model.
-    #[inline(always)]
-    fn log_range(&self, model: usize) -> std::ops::Range<usize> {
         let n = self.layout.n_counts * self.n_classes.div_ceil(LANES);
         model * n..(model + 1) * n
     }
@@ -236,11 +226,19 @@ impl<const V: usize> Models<V> {
         self.panels(model).iter().any(|panel| panel.class.has_missing)
     }
 
-    /// Returns the weights of the classes with each value of a nominal attribute, one value after the other.
+    /// Returns the weights of the classes with each value of a nominal attribute, one value after the other, in vectors
+    /// of classes.
     #[inline(always)]
-    pub fn counts(&self, model: usize, table: NominalTable) -> &[f64] {
-        let (start, range) = (self.count_range(model).start, table.range());
-        &self.counts[start + range.start * self.n_classes..start + range.end * self.n_classes]
+    pub fn counts(&self, model: usize, table: NominalTable) -> &[F64x4] {
+        let (start, range, n) = (self.count_range(model).start, table.range(), self.n_classes.div_ceil(LANES));
+        &self.counts[start + range.start * n..start + range.end * n]
+    }
+
+    /// Returns the weight of a class with a value of a nominal attribute.
+    #[inline(always)]
+    pub fn value_weight(&self, model: usize, table: NominalTable, value: usize, class: usize) -> f64 {
+        let index = value * self.n_classes.div_ceil(LANES) + class / LANES;
+        self.counts(model, table)[index].0[class % LANES]
     }
 
     /// Returns the weight of a class in which a nominal attribute is known.
@@ -254,7 +252,7 @@ impl<const V: usize> Models<V> {
     #[cold]
     #[inline(never)]
     fn sum_counts(&self, model: usize, class: usize, table: NominalTable) -> f64 {
-        self.counts(model, table).iter().skip(class).step_by(self.n_classes).sum()
+        (0..table.n_values).map(|value| self.value_weight(model, table, value, class)).sum()
     }
 
     /// Returns the tables of the nominal attributes that a model uses.
@@ -274,9 +272,8 @@ impl<const V: usize> Models<V> {
         if !self.known_weights.is_empty() {
             grow_column(&mut self.known_weights, n * self.n_panels, [F64x4::ZERO; V]);
         }
-        let (n_counts, n_logs) = (self.count_range(model).end, self.log_range(model).end);
-        grow_column(&mut self.counts, n_counts, 0.0);
-        grow_column(&mut self.logs, n_logs, F64x4::ZERO);
+        let n_counts = self.count_range(model).end;
+        grow_column(&mut self.counts, n_counts, F64x4::ZERO);
         grow_column(&mut self.ignored, (model + 1) * self.n_words, 0);
         self.reset(model, weights, majority);
     }
@@ -297,9 +294,8 @@ impl<const V: usize> Models<V> {
                 self.panels[panel] = ClassPanel::new(Class::new(weight), columns_in_panel::<V>(n_numeric, i));
             }
         }
-        let (counts, logs) = (self.count_range(model), self.log_range(model));
-        self.counts[counts].fill(0.0);
-        self.logs[logs].fill(F64x4::ZERO);
+        let counts = self.count_range(model);
+        self.counts[counts].fill(F64x4::ZERO);
         self.summaries[model] = ModelSummary::new(total, heaviest, most, n_numeric);
         self.ignored[model * self.n_words..(model + 1) * self.n_words].fill(0);
     }

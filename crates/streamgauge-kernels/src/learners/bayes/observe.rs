@@ -31,7 +31,7 @@ impl<const V: usize> Models<V> {
             panel.observe(&x.vectors(), weight, observed, self.keeps_ranges);
         }
         if self.layout.n_counts > 0 {
-            self.count::<VOTES>(model, row, label, weight);
+            self.count(model, row, label, weight);
         }
         if VOTES {
             self.refresh_inlined(model, label, n_numeric);
@@ -40,14 +40,9 @@ impl<const V: usize> Models<V> {
 
     /// Counts a row's nominal values.
     #[inline(always)]
-    fn count<const VOTES: bool>(&mut self, model: usize, row: Row<'_, V>, label: usize, weight: f64) {
-        let (counts, logs) = (self.count_range(model), self.log_range(model));
-        let (counts, logs) = (&mut self.counts[counts], &mut self.logs[logs]);
-        if VOTES {
-            nominal::observe(row.codes(), (label, self.n_classes), weight, counts, logs);
-        } else {
-            nominal::count(row.codes(), (label, self.n_classes), weight, counts);
-        }
+    fn count(&mut self, model: usize, row: Row<'_, V>, label: usize, weight: f64) {
+        let counts = self.count_range(model);
+        nominal::count(row.codes(), (label, self.n_classes), weight, &mut self.counts[counts]);
     }
 
     /// Learns a row that is the model's first, or has missing values, or whose class has; the weights are already
@@ -67,7 +62,7 @@ impl<const V: usize> Models<V> {
             #[inline(always)]
             || {
                 self.observe_with_missing(model, row, label, weight);
-                self.count::<VOTES>(model, row, label, weight);
+                self.count(model, row, label, weight);
             },
         );
         if VOTES {
@@ -131,16 +126,18 @@ impl<const V: usize> Models<V> {
         if has_missing || self.subspaces.is_some() {
             return self.log_some_denominators(model, label);
         }
-        let (mut log, mut product) = (0.0, LogProduct::ONE);
+        // Usually the attributes differ in their numbers of values, or all have the same: one logarithm.
+        let (mut log, mut product, mut has_product) = (0.0, LogProduct::ONE, false);
         for &(n_values, n_tables) in &self.layout.table_sizes {
             let factor = observed + n_values as f64;
             if n_tables > 1 {
                 log += n_tables as f64 * ln(factor);
             } else {
                 product.multiply(factor);
+                has_product = true;
             }
         }
-        log + product.log()
+        if has_product { log + product.log() } else { log }
     }
 
     /// Does the same if not all attributes are used or known.

@@ -1,11 +1,11 @@
 //! Saving and loading of models: statistics are saved, derived values are computed again.
 
 use super::gaussian::ClassPanel;
-use super::{Models, Subspaces, nominal};
+use super::{Models, Subspaces};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::learners::ABSTAINED;
-use crate::learners::f64x4::F64x4;
+use crate::learners::f64x4::{F64x4, LANES};
 use crate::learners::vector_math::ln_of_weight;
 
 impl<const V: usize> Models<V> {
@@ -29,7 +29,7 @@ impl<const V: usize> Models<V> {
         for &number in panels.chain(self.known_weights.as_flattened()).flat_map(|vector| &vector.0) {
             writer.f64(number);
         }
-        writer.f64s(&self.counts);
+        writer.f64s(&self.unpadded_counts());
         self.ignored.iter().for_each(|&bits| writer.u64(bits));
         if let Some(subspaces) = &self.subspaces {
             subspaces.save(writer);
@@ -75,7 +75,9 @@ impl<const V: usize> Models<V> {
         for number in panels.chain(self.known_weights.as_flattened_mut()).flat_map(|vector| &mut vector.0) {
             *number = reader.f64()?;
         }
-        reader.f64s_into(&mut self.counts)?;
+        let mut counts = self.unpadded_counts();
+        reader.f64s_into(&mut counts)?;
+        self.set_counts(&counts);
         for model in 0..n_models {
             let most =
                 usize::try_from(self.summaries[model].majority).ok().and_then(|class| self.weights(model).nth(class));
@@ -102,8 +104,6 @@ impl<const V: usize> Models<V> {
     /// Computes all derived values, with the same bits as during learning.
     fn refresh_all(&mut self) {
         for model in 0..self.summaries.len() {
-            let (counts, logs) = (self.count_range(model), self.log_range(model));
-            nominal::refresh(&self.counts[counts], self.n_classes, &mut self.logs[logs]);
             for label in 0..self.n_classes {
                 let fresh = self.summaries[model].fresh;
                 let first = self.panel_range(model, label).start;
@@ -119,6 +119,22 @@ impl<const V: usize> Models<V> {
         }
     }
 
+    /// Returns the counts of all models without the padding.
+    fn unpadded_counts(&self) -> Vec<f64> {
+        let rows = self.counts.chunks_exact(self.n_classes.div_ceil(LANES));
+        rows.flat_map(|row| row.iter().flat_map(|counts| counts.0).take(self.n_classes)).collect()
+    }
+
+    /// Sets the counts of all models.
+    fn set_counts(&mut self, counts: &[f64]) {
+        let rows = self.counts.chunks_exact_mut(self.n_classes.div_ceil(LANES));
+        for (row, counts) in rows.zip(counts.chunks_exact(self.n_classes)) {
+            for (to, &count) in row.iter_mut().flat_map(|counts| &mut counts.0).zip(counts) {
+                *to = count;
+            }
+        }
+    }
+
     /// Returns the heap size in bytes.
     pub fn n_bytes(&self) -> usize {
         fn bytes<T>(column: &Vec<T>) -> usize {
@@ -129,7 +145,6 @@ impl<const V: usize> Models<V> {
             + bytes(&self.panels)
             + bytes(&self.known_weights)
             + bytes(&self.counts)
-            + bytes(&self.logs)
             + bytes(&self.ignored)
             + self.subspaces.as_ref().map_or(0, Subspaces::n_bytes)
     }

@@ -39,6 +39,18 @@ impl<const V: usize> Models<V> {
         log_base + std::hint::black_box(sum).sum()
     }
 
+    /// Returns the codes of a row, and how many of them a model multiplies before it takes a logarithm.
+    #[inline(always)]
+    fn group_codes<'r>(&self, model: usize, row: Row<'r, V>) -> (&'r [u32], usize) {
+        (row.codes(), self.group_length(model))
+    }
+
+    /// Returns how many factors of a likelihood a model multiplies before it takes a logarithm.
+    #[inline(always)]
+    pub fn group_length(&self, model: usize) -> usize {
+        nominal::group_length(self.layout.n_codes, self.summaries[model].weight)
+    }
+
     /// Calls a function with each class and the logarithm of its weight times the likelihood of a row without missing
     /// values.
     #[inline(always)]
@@ -50,19 +62,13 @@ impl<const V: usize> Models<V> {
             }
             return;
         }
-        let (codes, logs) = (row.codes(), &self.logs[self.log_range(model)]);
+        let (group, counts) = (self.group_codes(model, row), &self.counts[self.count_range(model)]);
         for (i, panels) in panels.chunks(nominal::MAX_CLASSES * n).enumerate() {
             let first = i * nominal::MAX_CLASSES;
-            let sums = nominal::sum_logs(codes, logs, self.n_classes, first);
-            let sums = sums.iter().flat_map(|vector| vector.0);
-            if self.layout.n_columns == 0 {
-                for ((class, panels), sum) in (first..).zip(panels.chunks_exact(n)).zip(sums) {
-                    apply(class, panels[0].class.log_base + sum);
-                }
-            } else {
-                for ((class, panels), sum) in (first..).zip(panels.chunks_exact(n)).zip(sums) {
-                    apply(class, self.log_density(panels, row) + sum);
-                }
+            let products = nominal::log_products(group, counts, self.n_classes, first);
+            for (j, panels) in panels.chunks_exact(n).enumerate() {
+                let log = products[j / LANES % MAX_VECTORS].0[j % LANES];
+                apply(first + j, self.log_density(panels, row) + log);
             }
         }
     }
@@ -79,13 +85,13 @@ impl<const V: usize> Models<V> {
                     sum = panel.add_log_densities_with_missing(x, sum);
                 }
                 let mut log = self.panels[self.panel_range(model, class).start].class.log_base + sum.sum();
-                let logs = &self.logs[self.log_range(model)];
+                let counts = &self.counts[self.count_range(model)];
                 for (table, &code) in self.tables(model).zip(row.codes()) {
                     // The log base has the denominators of all attributes.
                     log += if code == MISSING {
                         ln(self.known_weight(model, class, table) + table.n_values as f64)
                     } else {
-                        nominal::sum_logs_of_class(&[code], logs, self.n_classes, class)
+                        nominal::log_product_of_class((&[code], 1), counts, self.n_classes, class)
                     };
                 }
                 log
@@ -141,13 +147,15 @@ impl<const V: usize> Models<V> {
     }
 
     /// Returns the likeliest class of a row without missing values that was just learnt, as [`Models::find_likeliest`]
-    /// does. `logs` are the log-likelihoods before learning: only that of its own class has changed.
+    /// does. `logs` are the log-likelihoods before learning: only that of its own class has changed, if
+    /// [`Models::group_length`] has not.
     #[inline(always)]
     pub fn find_likeliest_after(&self, model: usize, row: Row<'_, V>, label: usize, logs: &[f64]) -> i32 {
         let (mut best, mut most) = (self.summaries[model].majority, RULED_OUT);
         let mut now = self.log_density(&self.panels[self.panel_range(model, label)], row);
         if self.layout.n_counts > 0 {
-            now += nominal::sum_logs_of_class(row.codes(), &self.logs[self.log_range(model)], self.n_classes, label);
+            let (group, counts) = (self.group_codes(model, row), &self.counts[self.count_range(model)]);
+            now += nominal::log_product_of_class(group, counts, self.n_classes, label);
         }
         for (class, &before) in logs.iter().enumerate() {
             let log = if class == label { now } else { before };

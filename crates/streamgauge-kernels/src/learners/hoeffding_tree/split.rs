@@ -188,7 +188,8 @@ impl<const V: usize> SplitEvaluator<'_, V> {
             SplitCriterion::InfoGain => self.find_best_values_by::<InfoGain>(table),
             SplitCriterion::Gini => self.find_best_values_by::<Gini>(table),
             SplitCriterion::Hellinger => {
-                hellinger::find_best_values(self.models.counts(self.model, table), self.n_classes, self.binary)
+                let count = |value, class| self.models.value_weight(self.model, table, value, class);
+                hellinger::find_best_values(table.n_values, self.n_classes, count, self.binary)
             }
         }
     }
@@ -196,13 +197,15 @@ impl<const V: usize> SplitEvaluator<'_, V> {
     /// Does the same for a criterion that is a sum over branches.
     #[inline(always)]
     fn find_best_values_by<C: Impurity>(&self, table: NominalTable) -> Option<(Test, f64)> {
-        let (counts, n_classes) = (self.models.counts(self.model, table), self.n_classes);
-        let known = |class: usize| self.models.known_weight(self.model, class, table);
+        let (counts, n_vectors) = (self.models.counts(self.model, table), self.n_classes.div_ceil(LANES));
         let (mut total, mut sum, mut n_heavy, mut best) = (0.0, 0.0, 0, None);
-        for class in 0..n_classes {
-            total += known(class);
+        let mut known = vec![F64x4::ZERO; n_vectors];
+        for class in 0..self.n_classes {
+            let weight = self.models.known_weight(self.model, class, table);
+            known[class / LANES].0[class % LANES] = weight;
+            total += weight;
         }
-        for counts in counts.chunks_exact(n_classes) {
+        for counts in counts.chunks_exact(n_vectors) {
             let weight = sum_of(counts);
             sum += C::branch(sum_of_terms::<C>(counts), weight);
             n_heavy += usize::from(weight / total > MIN_BRANCH_SHARE);
@@ -214,14 +217,14 @@ impl<const V: usize> SplitEvaluator<'_, V> {
                 return best;
             }
         }
-        let mut rest = vec![0.0; n_classes];
-        for (value, counts) in counts.chunks_exact(n_classes).enumerate() {
+        let mut rest = vec![F64x4::ZERO; n_vectors];
+        for (value, counts) in counts.chunks_exact(n_vectors).enumerate() {
             let weight = sum_of(counts);
             if !(weight / total > MIN_BRANCH_SHARE && (total - weight) / total > MIN_BRANCH_SHARE) {
                 continue;
             }
-            for (class, (rest, count)) in rest.iter_mut().zip(counts).enumerate() {
-                *rest = known(class) - count;
+            for (rest, (&known, &count)) in rest.iter_mut().zip(known.iter().zip(counts)) {
+                *rest = known - count;
             }
             let (sum, rest) = (sum_of_terms::<C>(counts), sum_of_terms::<C>(&rest));
             let merit = (C::branch(sum, weight) + C::branch(rest, total - weight)) / total;
@@ -236,33 +239,25 @@ impl<const V: usize> SplitEvaluator<'_, V> {
 
 /// Returns the sum of the weights of the classes, in a fixed order of lanes.
 #[inline(always)]
-fn sum_of(weights: &[f64]) -> f64 {
-    let (vectors, rest) = weights.as_chunks::<LANES>();
+fn sum_of(weights: &[F64x4]) -> f64 {
     let mut sums = F64x4::ZERO;
-    for &weights in vectors {
-        sums = sums + F64x4(weights);
+    for &weights in weights {
+        sums = sums + weights;
     }
-    let mut sum = sums.sum();
-    for weight in rest {
-        sum += weight;
-    }
-    sum
+    sums.sum()
 }
 
-/// Returns the sum of the terms of the classes, likewise.
+/// Returns the sum of the terms of the classes, likewise. Padding has the term 0.
 #[inline(always)]
-fn sum_of_terms<C: Impurity>(weights: &[f64]) -> f64 {
+fn sum_of_terms<C: Impurity>(weights: &[F64x4]) -> f64 {
     let mut sums = F64x4::ZERO;
-    for weights in weights.chunks(LANES) {
-        // Padding has the term 0.
-        let mut terms = [0.0; LANES];
-        for (term, &weight) in terms.iter_mut().zip(weights) {
-            *term = weight;
-        }
-        for term in &mut terms {
+    for &weights in weights {
+        // Stored to memory: otherwise the compiler takes the logarithms one by one.
+        let mut terms = std::hint::black_box(weights);
+        for term in &mut terms.0 {
             *term = C::term(*term);
         }
-        sums = sums + F64x4(terms);
+        sums = sums + terms;
     }
     sums.sum()
 }
@@ -331,10 +326,10 @@ pub(super) fn branch_weights<const V: usize>(
         }
         (Test::Is(code), Slot::Nominal(i)) => {
             let table = models.layout().nominal[i];
-            let is = models.counts(model, table)[code as usize * n_classes + class];
+            let is = models.value_weight(model, table, code as usize, class);
             if branch == 0 { is } else { models.known_weight(model, class, table) - is }
         }
-        (_, Slot::Nominal(i)) => models.counts(model, models.layout().nominal[i])[branch * n_classes + class],
+        (_, Slot::Nominal(i)) => models.value_weight(model, models.layout().nominal[i], branch, class),
         (_, Slot::Numeric(_)) => 0.0,
     };
     let branches = 0..candidate.test.n_branches();

@@ -123,13 +123,14 @@ impl<const V: usize> HoeffdingTree<V> {
         let predicted = if majority_predicts { majority } else { class };
         *prediction = if wanted { predicted } else { ABSTAINED };
         if weight > 0.0 {
-            let is_fresh = vote_buffer.rechecks && self.models.is_fresh(leaf);
+            let (is_fresh, length) = (self.models.is_fresh(leaf), self.models.group_length(leaf));
             self.learn_at(node, leaf, row, label, weight, class);
             if vote_buffer.rechecks {
-                let logs = if is_fresh || row.has_missing() { None } else { Some(&*logs) };
-                *prediction = match self.nodes.leaf(node) {
-                    Some(_) => self.recheck_row(leaf, row, label, logs),
-                    None => self.predict_from_root(x),
+                *prediction = if self.nodes.leaf(node).is_some() {
+                    let still_valid = !is_fresh && !row.has_missing() && self.models.group_length(leaf) == length;
+                    self.recheck_row(leaf, row, label, if still_valid { Some(&*logs) } else { None })
+                } else {
+                    self.predict_from_root(x)
                 };
             }
         }

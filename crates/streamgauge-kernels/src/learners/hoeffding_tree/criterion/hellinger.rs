@@ -69,14 +69,19 @@ pub(in super::super) fn threshold_merits(
 
 /// Returns the best test of a nominal attribute, from the weights of the classes with each of its values; `None` if all
 /// weight falls into one branch.
-pub(in super::super) fn find_best_values(counts: &[f64], n_classes: usize, binary: bool) -> Option<(Test, f64)> {
-    let totals = (0..n_classes).map(|class| counts.iter().skip(class).step_by(n_classes).sum::<f64>());
+pub(in super::super) fn find_best_values(
+    n_values: usize,
+    n_classes: usize,
+    count: impl Fn(usize, usize) -> f64,
+    binary: bool,
+) -> Option<(Test, f64)> {
+    let totals = (0..n_classes).map(|class| (0..n_values).map(|value| count(value, class)).sum::<f64>());
     let known: Vec<(usize, f64)> = totals.enumerate().filter(|&(_, total)| total > 0.0).collect();
     let total: f64 = known.iter().map(|class| class.1).sum();
-    let values = 0..counts.len() / n_classes;
-    let weight = |value: usize| counts[value * n_classes..(value + 1) * n_classes].iter().sum::<f64>();
+    let values = 0..n_values;
+    let weight = |value: usize| (0..n_classes).map(|class| count(value, class)).sum::<f64>();
     let heavy = |value: usize| weight(value) / total > MIN_BRANCH_SHARE;
-    let share = |&(class, total): &(usize, f64), value: usize| counts[value * n_classes + class] / total;
+    let share = |&(class, total): &(usize, f64), value: usize| count(value, class) / total;
     let mut best = None;
     if !binary && values.clone().filter(|&value| heavy(value)).count() >= 2 {
         let merit = mean_over_pairs(&known, |first, second| {
