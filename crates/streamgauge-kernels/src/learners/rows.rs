@@ -232,7 +232,7 @@ pub(super) fn columns_in_panel<const V: usize>(n_columns: usize, panel: usize) -
 #[derive(Debug, Clone)]
 pub(super) struct Rows<const V: usize> {
     n_panels: usize,
-    /// The number of codes of a row, padded to whole vectors.
+    /// The number of codes of a row.
     n_nominal: usize,
     panels: Vec<RowPanel>,
     codes: Vec<u32>,
@@ -258,8 +258,8 @@ impl<'a, const V: usize> Row<'a, V> {
         &self.rows.panels[self.i * n..self.i * n + n]
     }
 
-    /// Returns the codes of its nominal values, the indices of their counts; [`MISSING`] if missing, and as padding to
-    /// whole vectors.
+    /// Returns the codes of its nominal values, the indices of their counts; [`MISSING`] if missing, and beyond those
+    /// that a subspace has.
     #[inline(always)]
     pub fn codes(self) -> &'a [u32] {
         let n = self.rows.n_nominal;
@@ -277,7 +277,6 @@ impl<const V: usize> Rows<V> {
     /// Allocates `n_rows` rows.
     pub fn new(layout: &Layout, n_rows: usize) -> Self {
         let (n_panels, n_numeric, n_nominal) = (layout.n_panels::<V>(), layout.numeric.len(), layout.n_codes);
-        let n_nominal = n_nominal.next_multiple_of(LANES);
         Self {
             n_panels,
             n_nominal,
@@ -355,22 +354,39 @@ impl<const V: usize> Rows<V> {
         if layout.numeric.is_empty() {
             return self.fill_nominal(layout, x, n_rows);
         }
-        for (i, x) in x.chunks_exact(layout.n_attributes()).take(n_rows).enumerate() {
-            let mut missing = false;
-            let panels = &mut self.panels[i * self.n_panels..(i + 1) * self.n_panels];
+        self.has_missing = [false; BLOCK];
+        // One attribute of all rows after the other, so that nothing is looked up per value. Rows for a subspace have
+        // fewer columns and codes than the schema.
+        let (d, n_panels, n_nominal) = (layout.n_attributes(), self.n_panels, self.n_nominal);
+        for (column, &attribute) in layout.numeric.iter().take(n_panels * V * LANES).enumerate() {
             // Only `V` vectors of each panel are used.
-            let numbers = panels.iter_mut().flat_map(|panel| &mut panel.0[..V * LANES]);
-            for (number, &attribute) in numbers.zip(&layout.numeric) {
-                let finite = x[attribute].is_finite();
-                *number = if finite { x[attribute] } else { f64::NAN };
-                missing |= !finite;
+            let (panel, i) = (column / (V * LANES), column % (V * LANES));
+            let rows = self.panels.chunks_exact_mut(n_panels).zip(x.chunks_exact(d)).take(n_rows);
+            for (panels, x) in rows {
+                panels[panel].0[i] = x[attribute];
             }
-            let codes = &mut self.codes[i * self.n_nominal..(i + 1) * self.n_nominal];
-            for (code, nominal) in codes.iter_mut().zip(&layout.nominal) {
-                *code = nominal.code(x[nominal.attribute]);
-                missing |= *code == MISSING;
+        }
+        let mut has_missing_code = false;
+        for (i, nominal) in layout.nominal.iter().take(n_nominal).enumerate() {
+            let rows = self.codes.chunks_exact_mut(n_nominal).zip(x.chunks_exact(d)).take(n_rows);
+            for (codes, x) in rows {
+                codes[i] = nominal.code(x[nominal.attribute]);
+                has_missing_code |= codes[i] == MISSING;
             }
-            self.has_missing[i % BLOCK] = missing;
+        }
+        let mut zeros = [F64x4::ZERO; V];
+        for panel in &self.panels[..n_rows * self.n_panels] {
+            for (v, zeros) in zeros.iter_mut().enumerate() {
+                *zeros = panel.vector(v).mul_add(F64x4::ZERO, *zeros);
+            }
+        }
+        self.zeros = zeros.into_iter().fold(F64x4::ZERO, F64x4::add);
+        if has_missing_code || self.zeros != F64x4::ZERO {
+            self.find_missing();
+            let codes = self.codes.chunks_exact(self.n_nominal).take(n_rows);
+            for (missing, codes) in self.has_missing.iter_mut().zip(codes) {
+                *missing |= codes.contains(&MISSING);
+            }
         }
     }
 
