@@ -79,7 +79,10 @@ impl RowPanel {
 }
 
 /// 2^52: a number whose last bit is worth 1. Adding it leaves a whole number in the last bits.
-const WHOLE: f64 = 4_503_599_627_370_496.0;
+pub(super) const WHOLE: f64 = 4_503_599_627_370_496.0;
+
+/// The denominators of up to this many nominal attributes are multiplied.
+const FEW_TABLES: usize = 16;
 
 /// The code of a missing nominal value.
 pub(super) const MISSING: u32 = u32::MAX;
@@ -135,7 +138,7 @@ fn find_code(value: f64, n_values: u64, start: u64) -> u32 {
 }
 
 /// The columns of the numeric attributes and the tables of the nominal ones.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Layout {
     /// Per attribute, the location of its statistics.
     pub slots: Vec<Slot>,
@@ -147,6 +150,8 @@ pub(super) struct Layout {
     codings: Codings,
     /// The different numbers of values of the nominal attributes, each with the number of attributes.
     pub table_sizes: Vec<(usize, usize)>,
+    /// The number of values of each nominal attribute; none if they are more than [`FEW_TABLES`].
+    pub few_sizes: Vec<f64>,
     /// The number of counts of all tables.
     pub n_counts: usize,
     /// The number of numeric columns to store: all of them, or as many as a subspace has.
@@ -164,6 +169,7 @@ impl Layout {
             nominal: vec![],
             codings: Codings::default(),
             table_sizes: vec![],
+            few_sizes: vec![],
             n_counts: 0,
             n_columns: 0,
             n_codes: 0,
@@ -184,6 +190,9 @@ impl Layout {
                     None => layout.table_sizes.push((nominal.n_values, 1)),
                 }
             }
+        }
+        if layout.nominal.len() <= FEW_TABLES {
+            layout.few_sizes = layout.nominal.iter().map(|table| table.n_values as f64).collect();
         }
         (layout.n_columns, layout.n_codes) = (layout.numeric.len(), layout.nominal.len());
         layout
@@ -219,6 +228,7 @@ impl Layout {
             + self.nominal.capacity() * size_of::<NominalTable>()
             + (self.codings.n_values.capacity() + self.codings.starts.capacity()) * size_of::<u64>()
             + self.table_sizes.capacity() * size_of::<(usize, usize)>()
+            + self.few_sizes.capacity() * size_of::<f64>()
     }
 }
 

@@ -11,8 +11,13 @@ use crate::learners::vector_math::{HALF_LN_2PI, ln, ln_of_quotient, ln_of_weight
 /// Variances are computed in parallel up to this weight of a class: its 18th power does not overflow.
 const MAX_WEIGHT: f64 = 1e15;
 
+/// A scale greater than [`MIN_SCALE`] is divided by the square of lesser denominators without underflow.
+const MAX_DENOMINATORS: f64 = 1e50;
+const MIN_SCALE: f64 = 1e-200;
+
 impl<const V: usize> Models<V> {
-    /// Learns a row. Unless the model `VOTES`, what only predictions need is not refreshed: it must never predict again.
+    /// Learns a row. Unless the model `VOTES`, what only predictions need is not refreshed: it must never predict again,
+    /// and its majority must be found by [`Models::find_majority`].
     #[inline(always)]
     pub fn observe<const VOTES: bool>(&mut self, model: usize, row: Row<'_, V>, label: usize, weight: f64) {
         let range = self.panel_range(model, label);
@@ -26,9 +31,10 @@ impl<const V: usize> Models<V> {
         if row.has_missing() | has_missing | summary.fresh {
             return self.observe_slow::<VOTES>(model, row, label, weight);
         }
-        let panels = &mut self.panels[range];
-        for (panel, x) in panels.iter_mut().zip(row.panels()) {
-            panel.observe(&x.vectors(), weight, observed, self.keeps_ranges);
+        if self.layout.n_columns > 0 {
+            for (panel, x) in self.panels[range].iter_mut().zip(row.panels()) {
+                panel.observe(&x.vectors(), weight, observed, self.keeps_ranges);
+            }
         }
         if self.layout.n_counts > 0 {
             self.count(model, row, label, weight);
@@ -110,10 +116,27 @@ impl<const V: usize> Models<V> {
     fn refresh_inlined(&mut self, model: usize, label: usize, n_numeric: usize) {
         let range = self.panel_range(model, label);
         let first = range.start;
-        let Some(log) = refresh(&mut self.panels[range], n_numeric) else {
+        let denominators = self.multiply_denominators(&self.panels[first].class);
+        let Some((log, divided)) = refresh(&mut self.panels[range], n_numeric, denominators) else {
             return self.refresh_by_column(model, label);
         };
-        self.panels[first].class.log_base = log - self.log_denominators(model, label);
+        let rest = if divided { 0.0 } else { self.log_denominators(model, label) };
+        self.panels[first].class.log_base = log - rest;
+    }
+
+    /// Returns the product of the denominators of the nominal attributes; infinite if there are many, or not all are
+    /// used or known.
+    #[inline(always)]
+    fn multiply_denominators(&self, class: &Class) -> f64 {
+        let sizes = &self.layout.few_sizes;
+        if class.has_missing || self.subspaces.is_some() || sizes.is_empty() {
+            return f64::INFINITY;
+        }
+        let mut product = 1.0;
+        for n_values in sizes {
+            product *= class.observed + n_values;
+        }
+        product
     }
 
     /// Returns the logarithm of the denominators of the nominal attributes, which do not depend on the row.
@@ -126,7 +149,7 @@ impl<const V: usize> Models<V> {
         if has_missing || self.subspaces.is_some() {
             return self.log_some_denominators(model, label);
         }
-        // Usually the attributes differ in their numbers of values, or all have the same: one logarithm.
+        // Usually many attributes have the same number of values: one logarithm.
         let (mut log, mut product, mut has_product) = (0.0, LogProduct::ONE, false);
         for &(n_values, n_tables) in &self.layout.table_sizes {
             let factor = observed + n_values as f64;
@@ -174,14 +197,17 @@ impl<const V: usize> Models<V> {
 }
 
 /// Refreshes the decays of a class without missing values, with two divisions and a logarithm per panel; returns the
-/// part of its log-likelihood that does not depend on the row, without nominal attributes.
+/// part of its log-likelihood that does not depend on the row, and whether that includes the denominators of the nominal
+/// attributes: not if their product is too large.
 ///
 /// Returns `None` if the variances are too far from 1.
 #[inline(always)]
-fn refresh<const V: usize>(panels: &mut [ClassPanel<V>], n_columns: usize) -> Option<f64> {
+fn refresh<const V: usize>(panels: &mut [ClassPanel<V>], n_columns: usize, denominators: f64) -> Option<(f64, bool)> {
     let class = panels[0].class;
-    // The weight shares the logarithm of the first panel.
+    // The weight and the denominators share the logarithm of the first panel.
     let (mut log, mut weight, mut n_left, mut has_points) = (0.0, class.weight, n_columns, false);
+    let mut divided = denominators < MAX_DENOMINATORS;
+    let mut divisor = if divided { denominators * denominators } else { 1.0 };
     if !has_variance(&class) {
         return None;
     }
@@ -200,11 +226,16 @@ fn refresh<const V: usize>(panels: &mut [ClassPanel<V>], n_columns: usize) -> Op
         has_points |= n_points > 0.0;
         // Stored to memory: otherwise the compiler uses vectors of two.
         let product = std::hint::black_box(products).product();
-        log += log_base(product, scale_log_base(class.observed - 1.0, n, weight), n) + n_points * HALF_LN_2PI;
-        (weight, n_left) = (1.0, n_left - n);
+        let mut scale = scale_log_base(class.observed - 1.0, n, weight);
+        if divisor > 1.0 {
+            divided = scale > MIN_SCALE;
+            scale = if divided { scale / divisor } else { scale };
+        }
+        log += log_base(product, scale, n) + n_points * HALF_LN_2PI;
+        (weight, divisor, n_left) = (1.0, 1.0, n_left - n);
     }
     panels[0].class.has_points = has_points;
-    Some(log)
+    Some((log, divided))
 }
 
 /// Returns whether the weight of a class allows its variances to be computed in parallel.
