@@ -3,7 +3,7 @@
 use crate::learners::Schema;
 use crate::learners::bayes::{grow_column, set_capacity};
 use crate::learners::f64x4::LANES;
-use crate::learners::rows::{BLOCK, MAX_VECTORS, RowPanel};
+use crate::learners::rows::{BLOCK, MAX_VECTORS, RowPanel, WHOLE};
 
 mod restructure;
 mod save;
@@ -57,7 +57,12 @@ struct Node {
     first_child: u32,
     /// The child for rows whose value is missing.
     heaviest_child: u32,
-    test: Test,
+    /// The number of children, if each is for a nominal value; else 0.
+    n_values: u32,
+    /// The range of values that lead to the first of two children; a single value to compare with. Unlimited if
+    /// there are other children, or none.
+    low: f64,
+    high: f64,
 }
 
 /// A column of a row of up to 16 numbers. As an enum, so that the compiler knows the range and omits bounds checks.
@@ -72,6 +77,34 @@ const COLUMNS: [Column; MAX_VECTORS * LANES] = {
     use Column::{C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15};
     [C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15]
 };
+
+impl Node {
+    fn new(leaf: u32, depth: u32, (attribute, test): (u32, Test), first_child: u32, heaviest_child: u32) -> Self {
+        let (n_values, low, high) = match test {
+            Test::AtMost(threshold) => (0, f64::NEG_INFINITY, threshold),
+            Test::Which(n_values) => (n_values, f64::NEG_INFINITY, f64::INFINITY),
+            Test::Is(code) => (0, f64::from(code), f64::from(code)),
+        };
+        Self { leaf, depth, attribute, first_child, heaviest_child, n_values, low, high }
+    }
+
+    /// Returns the test.
+    fn test(&self) -> Test {
+        match self {
+            Self { n_values: 1.., .. } => Test::Which(self.n_values),
+            Self { low: f64::NEG_INFINITY, .. } => Test::AtMost(self.high),
+            _ => Test::Is(self.low as u32),
+        }
+    }
+
+    /// Returns the child for a value that is not missing; any child, or the node itself if it is a leaf, for others.
+    #[inline(always)]
+    fn child_of_known(&self, value: f64) -> u32 {
+        let code = (value + WHOLE).to_bits() as u32;
+        let is_outside = (value < self.low) | (value > self.high);
+        self.first_child + u32::from(is_outside) + code.min(self.n_values.max(1) - 1)
+    }
+}
 
 /// What a descent reads of the nodes, for trees over up to 16 numbers: one column per field, indexed by node. A leaf is
 /// its own child, since no number exceeds its threshold.
@@ -109,8 +142,7 @@ impl StepTable {
     }
 
     fn set(&mut self, index: usize, node: &Node) {
-        let threshold = if let Test::AtMost(threshold) = node.test { threshold } else { f64::INFINITY };
-        (self.thresholds[index], self.first_children[index]) = (threshold, node.first_child);
+        (self.thresholds[index], self.first_children[index]) = (node.high, node.first_child);
         (self.columns[index], self.leaves[index]) = (COLUMNS[node.attribute as usize % COLUMNS.len()], node.leaf);
     }
 
@@ -173,8 +205,7 @@ impl Nodes {
 
     fn push_leaf(&mut self, leaf: usize, depth: u32) {
         let (node, n) = (self.entries.len() as u32, self.entries.len() + 1);
-        let (leaf, test) = (leaf as u32, Test::AtMost(f64::INFINITY));
-        let leaf_node = Node { leaf, depth, attribute: 0, first_child: node, heaviest_child: node, test };
+        let leaf_node = Node::new(leaf as u32, depth, (0, Test::AtMost(f64::INFINITY)), node, node);
         grow_column(&mut self.entries, n, leaf_node);
         self.update_step(node as usize);
     }
@@ -251,7 +282,7 @@ impl Nodes {
 
     fn set_test(&mut self, node: usize, attribute: u32, test: Test, first_child: u32, heaviest_child: u32) {
         let Node { depth, .. } = self.entries[node];
-        self.entries[node] = Node { leaf: SPLIT, depth, attribute, first_child, heaviest_child, test };
+        self.entries[node] = Node::new(SPLIT, depth, (attribute, test), first_child, heaviest_child);
         self.update_step(node);
     }
 
@@ -267,15 +298,27 @@ impl Nodes {
     /// Returns the child of a split node for a row.
     #[inline(always)]
     pub fn child(&self, node: u32, x: &[f64]) -> u32 {
-        let Node { attribute, first_child, heaviest_child, test, .. } = self.entries[node as usize];
-        let value = x[attribute as usize];
-        match test {
-            _ if value.is_nan() => heaviest_child,
-            Test::AtMost(threshold) => first_child + u32::from(value > threshold),
-            Test::Which(n_values) if value < f64::from(n_values) => first_child + value as u32,
-            Test::Which(_) => heaviest_child,
-            Test::Is(code) => first_child + u32::from(value != f64::from(code)),
+        self.child_of(&self.entries[node as usize], x)
+    }
+
+    /// Returns the leaf of a node, or the child for a row as an error if it has split.
+    #[inline(always)]
+    pub fn leaf_or_child(&self, node: u32, x: &[f64]) -> Result<usize, u32> {
+        let node = &self.entries[node as usize];
+        if node.leaf == SPLIT { Err(self.child_of(node, x)) } else { Ok(node.leaf as usize) }
+    }
+
+    #[inline(always)]
+    fn child_of(&self, node: &Node, x: &[f64]) -> u32 {
+        let value = x[node.attribute as usize];
+        if self.has_steps {
+            // The usual case: all tests are of numbers.
+            let child = node.first_child + u32::from(value > node.high);
+            return if value.is_nan() { node.heaviest_child } else { child };
         }
+        // Without a branch on the kind of test, which would be mispredicted.
+        let is_missing = value.is_nan() | ((node.n_values > 0) & (value >= f64::from(node.n_values)));
+        if is_missing { node.heaviest_child } else { node.child_of_known(value) }
     }
 
     /// Finds the leaf nodes and leaves of a block of rows. `panels` are the same rows, padded.
@@ -289,17 +332,15 @@ impl Nodes {
         (end_nodes, leaves): (&mut [u32], &mut [u32; BLOCK]),
     ) {
         let descended = self.has_steps && self.descend_block(panels, end_nodes, leaves);
-        if descended {
-            let n_unfinished = self.finish_descents(panels, end_nodes, leaves);
-            // In the long run one row in two blocks is unfinished: that costs about as much as one more step of all
-            // rows.
-            self.sixteenth_steps = (self.sixteenth_steps + 2 * n_unfinished).saturating_sub(1);
-        }
-        if !descended {
-            let n_unfinished = self.descend_any_block(x, d, end_nodes, leaves);
-            self.sixteenth_steps = (self.sixteenth_steps + 2 * n_unfinished).saturating_sub(1);
-        } else if let Some(missing) = missing {
-            // Missing values are not handled by step tables: such rows start again from the root.
+        let n_unfinished = if descended {
+            self.finish_descents(panels, end_nodes, leaves)
+        } else {
+            self.descend_any_block(x, d, end_nodes, leaves)
+        };
+        // In the long run one row in two blocks is unfinished: that costs about as much as one more step of all rows.
+        self.sixteenth_steps = (self.sixteenth_steps + 2 * n_unfinished).saturating_sub(1);
+        if let Some(missing) = missing {
+            // Blocks are descended as if no value were missing: such rows start again from the root.
             for (i, (end, _)) in end_nodes.iter_mut().zip(missing).enumerate().filter(|(_, (_, missing))| **missing) {
                 *end = self.route(0, &x[i * d..(i + 1) * d]);
                 leaves[i % BLOCK] = self.entries[*end as usize].leaf;
@@ -307,8 +348,8 @@ impl Nodes {
         }
     }
 
-    /// Descends a block of rows to their leaves by any tests, missing values included; returns how many rows had not
-    /// reached them in the usual number of steps.
+    /// Descends a block of rows to their leaves by any tests; returns how many rows had not reached them in the usual
+    /// number of steps.
     #[inline(never)]
     fn descend_any_block(&self, x: &[f64], d: usize, end_nodes: &mut [u32], leaves: &mut [u32; BLOCK]) -> usize {
         end_nodes.fill(0);
@@ -316,8 +357,9 @@ impl Nodes {
         for (i, ends) in end_nodes.chunks_mut(GROUP).enumerate() {
             let x = &x[i * GROUP * d..];
             for _ in 0..self.sixteenth_steps / 16 {
-                for (i, end) in ends.iter_mut().enumerate() {
-                    *end = self.child(*end, &x[i * d..(i + 1) * d]);
+                for (end, x) in ends.iter_mut().zip(x.chunks_exact(d)) {
+                    let node = &self.entries[*end as usize];
+                    *end = node.child_of_known(x[node.attribute as usize]);
                 }
             }
         }

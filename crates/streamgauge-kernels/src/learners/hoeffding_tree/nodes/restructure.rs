@@ -1,6 +1,6 @@
 //! Replacing and dropping nodes, for trees that change their splits.
 
-use super::{Node, Nodes, SPLIT, StepTable, Test};
+use super::{Node, Nodes, SPLIT, StepTable};
 
 /// Stands for no node.
 pub(in super::super) const NO_NODE: u32 = u32::MAX;
@@ -43,7 +43,7 @@ impl Nodes {
             let first_child = if node.leaf == SPLIT { order.len() } else { i } as u32;
             node.heaviest_child = node.heaviest_child - node.first_child + first_child;
             if node.leaf == SPLIT {
-                let n_branches = node.test.n_branches() as u32;
+                let n_branches = node.test().n_branches() as u32;
                 order.extend(node.first_child..node.first_child + n_branches);
                 depths.resize(order.len(), depth + 1);
             }
@@ -68,10 +68,11 @@ impl Nodes {
     pub fn count_reachable(&self) -> (u64, u64, u64) {
         let (mut n_nodes, mut n_leaves, mut deepest, mut stack) = (0, 0, 0, vec![(0_u32, 0)]);
         while let Some((node, depth)) = stack.pop() {
-            let Node { leaf, test, first_child: first, .. } = self.entries[node as usize];
+            let entry = &self.entries[node as usize];
+            let (leaf, first, n_branches) = (entry.leaf, entry.first_child, entry.test().n_branches() as u32);
             (n_nodes, deepest) = (n_nodes + 1, deepest.max(depth));
             if leaf == SPLIT {
-                stack.extend((first..first + Test::n_branches(test) as u32).map(|child| (child, depth + 1)));
+                stack.extend((first..first + n_branches).map(|child| (child, depth + 1)));
             } else {
                 n_leaves += 1;
             }
@@ -82,6 +83,7 @@ impl Nodes {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Test;
     use super::*;
     use crate::learners::Schema;
 

@@ -44,7 +44,7 @@ impl Nodes {
             if node.leaf != SPLIT {
                 continue;
             }
-            let (kind, value) = match node.test {
+            let (kind, value) = match node.test() {
                 Test::AtMost(threshold) => (0, threshold),
                 Test::Which(_) => (1, 0.0),
                 Test::Is(code) => (2, f64::from(code)),

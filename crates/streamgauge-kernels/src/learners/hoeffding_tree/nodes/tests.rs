@@ -94,8 +94,9 @@ fn a_row_with_missing_values_arrives_although_it_runs_past_the_last_node() {
 fn walk(nodes: &Nodes, x: &[f64]) -> u32 {
     let mut node = 0;
     while nodes.leaf(node).is_none() {
-        let Node { attribute, test, first_child, heaviest_child, .. } = nodes.entries[node as usize];
-        let Test::AtMost(threshold) = test else { unreachable!("all attributes are numbers") };
+        let entry = nodes.entries[node as usize];
+        let Node { attribute, first_child, heaviest_child, .. } = entry;
+        let Test::AtMost(threshold) = entry.test() else { unreachable!("all attributes are numbers") };
         let value = x[attribute as usize];
         node = match value {
             _ if value.is_nan() => heaviest_child,
