@@ -80,14 +80,7 @@ impl<const V: usize> HoeffdingTree<V> {
     /// Returns an evaluator of the splits of a leaf.
     #[inline(always)]
     pub(super) fn evaluator(&self, leaf: usize) -> SplitEvaluator<'_, V> {
-        SplitEvaluator {
-            models: &self.models,
-            model: leaf,
-            n_classes: self.schema.n_classes,
-            binary: self.options.binary_splits,
-            criterion: self.options.split_criterion,
-            may_stay: self.options.subspace.is_none(),
-        }
+        SplitEvaluator::new(&self.models, leaf, self.schema.n_classes, &self.options)
     }
 
     /// Returns whether a leaf uses an attribute.
@@ -107,7 +100,7 @@ impl<const V: usize> HoeffdingTree<V> {
     /// Screens the splits of a leaf in single precision.
     fn screen_splits(&mut self, leaf: usize, bound: Option<f64>) -> SplitScreen {
         let all = self.options.split_criterion == SplitCriterion::InfoGain && !self.options.remove_poor_attributes;
-        if !all || !self.models.layout().nominal.is_empty() || self.models.has_missing(leaf) {
+        if !all || self.models.has_missing(leaf) {
             return SplitScreen::Unknown;
         }
         if self.options.subspace.is_some() && !self.has_two_ranges(leaf) {
@@ -115,7 +108,17 @@ impl<const V: usize> HoeffdingTree<V> {
         }
         dispatch::run(
             #[inline(always)]
-            || self.screener.screen(&self.models, leaf, self.schema.n_classes, bound),
+            || {
+                let evaluator = SplitEvaluator::new(&self.models, leaf, self.schema.n_classes, &self.options);
+                self.screener.screen(
+                    &self.models,
+                    leaf,
+                    self.schema.n_classes,
+                    bound,
+                    #[inline(always)]
+                    || evaluator.find_nominal_merits(),
+                )
+            },
         )
     }
 

@@ -44,9 +44,10 @@ pub(super) enum SplitScreen {
 
 impl SplitScreener {
     /// Screens whether the best split of a leaf leads the second best by `bound` (in nats); with `None` only the best
-    /// one matters.
+    /// one matters. `find_nominal` returns the two greatest merits of the nominal attributes, minus infinity if there
+    /// are none.
     ///
-    /// Only for leaves whose attributes are all numeric and have no missing values.
+    /// Only for leaves without missing values.
     #[inline(always)]
     pub fn screen<const V: usize>(
         &mut self,
@@ -54,16 +55,20 @@ impl SplitScreener {
         model: usize,
         n_classes: usize,
         bound: Option<f64>,
+        find_nominal: impl Fn() -> [f64; 2],
     ) -> SplitScreen {
         let d = models.n_numeric(model);
         let total: f64 = (0..n_classes).map(|class| models.column(model, class, 0).weight).sum();
-        if n_classes > MAX_CLASSES || d < 2 {
+        if n_classes > MAX_CLASSES {
             return SplitScreen::Unknown;
         }
         // No split gains more than the entropy of the leaf.
         let entropy = |class| -x_ln_x(models.column(model, class, 0).weight / total);
         if bound.is_some_and(|bound| (0..n_classes).map(entropy).sum::<f64>() + MAX_ERROR < bound) {
             return SplitScreen::NoSplit;
+        }
+        if d == 0 {
+            return SplitScreen::Unknown;
         }
         self.reset(d);
         for class in 0..n_classes {
@@ -75,7 +80,7 @@ impl SplitScreener {
                 self.add_class((weight / total) as f32);
             }
         }
-        let best_two = if self.compute_merits() { self.find_best_two(d) } else { None };
+        let best_two = if self.compute_merits() { self.find_best_two(d, find_nominal()) } else { None };
         let Some((first, second)) = best_two else { return SplitScreen::Unknown };
         let lead = f64::from(first - second);
         if bound.is_some_and(|bound| lead + MAX_ERROR < bound) {
@@ -189,10 +194,11 @@ impl SplitScreener {
         certain
     }
 
-    /// Returns the merits of the two best columns; `None` if there are not two.
+    /// Returns the merits of the two best attributes, which include the two best nominal ones; `None` if there are not
+    /// two.
     #[inline(always)]
-    fn find_best_two(&self, d: usize) -> Option<(f32, f32)> {
-        let (mut first, mut second) = (NO_MERIT, NO_MERIT);
+    fn find_best_two(&self, d: usize, nominal: [f64; 2]) -> Option<(f32, f32)> {
+        let [mut first, mut second] = nominal.map(|merit| merit as f32);
         for merits in &self.merit.as_chunks::<N_THRESHOLDS>().0[..d] {
             let best = find_greatest(merits);
             second = second.max(best.min(first));

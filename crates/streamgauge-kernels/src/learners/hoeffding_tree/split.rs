@@ -1,5 +1,6 @@
 //! Evaluation of the splits of a leaf.
 
+use super::Options;
 use super::criterion::{Gini, Impurity, InfoGain, SplitCriterion, hellinger};
 use super::nodes::Test;
 use crate::learners::bayes::{Column, Models};
@@ -54,7 +55,15 @@ pub(super) struct SplitEvaluator<'a, const V: usize> {
     pub may_stay: bool,
 }
 
-impl<const V: usize> SplitEvaluator<'_, V> {
+impl<'a, const V: usize> SplitEvaluator<'a, V> {
+    /// Creates an evaluator of the splits of a model.
+    #[inline(always)]
+    pub fn new(models: &'a Models<V>, model: usize, n_classes: usize, options: &Options) -> Self {
+        let (binary, criterion, may_stay) =
+            (options.binary_splits, options.split_criterion, options.subspace.is_none());
+        Self { models, model, n_classes, binary, criterion, may_stay }
+    }
+
     /// Returns the best split by an attribute for which `counts` is true; `None` if none of them can split the leaf.
     ///
     /// Of equals the last attribute wins, as in MOA.
@@ -91,6 +100,21 @@ impl<const V: usize> SplitEvaluator<'_, V> {
             }
         }
         candidates
+    }
+
+    /// Returns the two greatest merits of nominal attributes; minus infinity if there are none.
+    #[inline(always)]
+    pub fn find_nominal_merits(&self) -> [f64; 2] {
+        let [mut first, mut second] = [f64::NEG_INFINITY; 2];
+        for (_, slot) in self.models.slots(self.model) {
+            if let Slot::Nominal(i) = slot
+                && let Some((_, merit)) = self.find_best_values(self.models.layout().nominal[i])
+            {
+                second = second.max(merit.min(first));
+                first = first.max(merit);
+            }
+        }
+        [first, second]
     }
 
     /// Returns the best split by an attribute; `None` if it cannot split the leaf.

@@ -4,6 +4,7 @@ use super::grow::Split;
 use super::screen::SplitScreen;
 use super::*;
 use crate::learners::find_winner;
+use crate::learners::rows::Slot;
 use crate::randomness::{Draws, Purpose};
 
 /// Rows whose attributes all depend on the class, with weights; some have no label.
@@ -205,9 +206,16 @@ fn blocks_equal_the_plain_algorithm_bit_for_bit() {
 #[test]
 fn screening_never_contradicts_the_evaluation_in_full() {
     let never = Options { grace_period: f64::INFINITY, ..Options::default() };
+    // Nominal attributes are always evaluated in full.
+    let is_contender = |tree: &HoeffdingTree<2>, attribute: usize| match tree.models.layout().slots[attribute] {
+        Slot::Numeric(column) => tree.screener.is_contender(column),
+        Slot::Nominal(_) => true,
+    };
     let mut counts = [0; 4];
-    for (d, n_classes) in [(2, 2), (7, 2), (8, 3), (5, 12)] {
-        let data = data(&vec![0; d], n_classes, 0.0, 800);
+    let schemas: [(&[u32], usize); 6] =
+        [(&[0; 2], 2), (&[0; 7], 2), (&[0; 8], 3), (&[0; 5], 12), (&[0, 4, 0], 2), (&[5, 0, 3, 2, 0], 7)];
+    for (n_values, n_classes) in schemas {
+        let (d, data) = (n_values.len(), data(n_values, n_classes, 0.0, 800));
         let mut tree = HoeffdingTree::<2>::new(data.schema.clone(), never);
         for (row, x) in data.x.chunks_exact(d).enumerate() {
             if data.y[row] >= 0 {
@@ -218,16 +226,17 @@ fn screening_never_contradicts_the_evaluation_in_full() {
                 tree.find_candidates(0).iter().map(|candidate| (candidate.merit, candidate.attribute)).collect();
             merits.sort_by(|a, b| b.0.total_cmp(&a.0));
             for bound in [None, Some(best.lead * 0.9), Some(best.lead), Some(best.lead * 1.1), Some(0.1), Some(2.0)] {
-                let screen = tree.screener.screen(&tree.models, 0, n_classes, bound);
+                let nominal = tree.evaluator(0).find_nominal_merits();
+                let screen = tree.screener.screen(&tree.models, 0, n_classes, bound, || nominal);
                 counts[screen as usize] += 1;
                 match screen {
                     SplitScreen::NoSplit => assert!(bound.is_some_and(|bound| best.lead <= bound)),
                     SplitScreen::Splits => {
                         assert!(bound.is_none_or(|bound| best.lead > bound));
-                        assert!(tree.screener.is_contender(best.candidate.attribute));
+                        assert!(is_contender(&tree, best.candidate.attribute));
                     }
                     SplitScreen::MaySplit => {
-                        assert!(merits.iter().take(2).all(|&(_, column)| tree.screener.is_contender(column)));
+                        assert!(merits.iter().take(2).all(|&(_, attribute)| is_contender(&tree, attribute)));
                     }
                     SplitScreen::Unknown => {}
                 }
