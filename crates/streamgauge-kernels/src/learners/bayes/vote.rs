@@ -186,6 +186,7 @@ impl<const V: usize> Models<V> {
     }
 
     /// Writes the shares of the classes; all for the majority if no class has weight, none if there is no majority.
+    #[inline(always)]
     pub fn vote_by_weight(&self, model: usize, votes: &mut [f64]) {
         let ModelSummary { weight, majority, .. } = self.summaries[model];
         vote_by_weights(self.weights(model), weight, majority, votes);
@@ -194,6 +195,7 @@ impl<const V: usize> Models<V> {
 
 /// Writes the shares of classes of the given weights, which add up to `total`; all for the majority if they are 0, none
 /// if there is no majority.
+#[inline(always)]
 pub(in crate::learners) fn vote_by_weights(
     weights: impl Iterator<Item = f64>,
     total: f64,
@@ -245,21 +247,25 @@ pub(in crate::learners) fn normalise_likelihoods(votes: &mut [f64], best: usize)
 }
 
 /// Scales votes to a sum of 1; `best` stays ahead of earlier classes.
+#[inline(always)]
 fn normalise_weights(votes: &mut [f64], best: usize) {
     let top = votes[best];
-    let sum: f64 = votes.iter().map(|vote| vote / top).sum();
     for vote in votes.iter_mut() {
-        *vote = *vote / top / sum;
+        *vote /= top;
     }
-    keep_ahead(votes, best);
+    normalise_likelihoods(votes, best);
 }
 
-/// Lowers the votes of classes before `best` that equal its own, so that it stays the winner.
+/// Lowers the votes of classes before `best` that equal its own, the greatest, so that it stays the winner.
 #[inline(always)]
 fn keep_ahead(votes: &mut [f64], best: usize) {
-    let below = votes[best].next_down();
-    for vote in &mut votes[..best] {
-        *vote = vote.min(below);
+    let most = votes[best];
+    // The usual case, without a loop of a length that cannot be predicted.
+    let n_equal: u32 = votes.iter().map(|&vote| u32::from(vote == most)).sum();
+    if n_equal > 1 {
+        for vote in &mut votes[..best] {
+            *vote = vote.min(most.next_down());
+        }
     }
 }
 

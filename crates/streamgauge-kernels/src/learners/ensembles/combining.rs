@@ -111,12 +111,18 @@ pub(super) fn add_shares(n_classes: usize, votes: &[f64], combined: &mut [f64]) 
             },
         );
     }
-    for (combined, votes) in combined.chunks_exact_mut(n_classes).zip(votes.chunks_exact(n_classes)) {
-        add_share(votes, 1.0, combined);
-    }
+    dispatch::run(
+        #[inline(always)]
+        || {
+            for (combined, votes) in combined.chunks_exact_mut(n_classes).zip(votes.chunks_exact(n_classes)) {
+                add_share(votes, 1.0, combined);
+            }
+        },
+    );
 }
 
 /// Adds a member's votes for one row, scaled to a sum of `weight`.
+#[inline(always)]
 pub(super) fn add_share(votes: &[f64], weight: f64, combined: &mut [f64]) {
     let sum: f64 = votes.iter().sum();
     let scale = if sum > 0.0 { sum } else { 1.0 };

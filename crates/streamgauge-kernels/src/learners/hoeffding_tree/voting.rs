@@ -123,9 +123,13 @@ impl<const V: usize> HoeffdingTree<V> {
         let predicted = if majority_predicts { majority } else { class };
         *prediction = if wanted { predicted } else { ABSTAINED };
         if weight > 0.0 {
-            let (is_fresh, length) = (self.models.is_fresh(leaf), self.models.group_length(leaf));
+            let before = if vote_buffer.rechecks {
+                Some((self.models.is_fresh(leaf), self.models.group_length(leaf)))
+            } else {
+                None
+            };
             self.learn_at(node, leaf, row, label, weight, class);
-            if vote_buffer.rechecks {
+            if let Some((is_fresh, length)) = before {
                 *prediction = if self.nodes.leaf(node).is_some() {
                     let still_valid = !is_fresh && !row.has_missing() && self.models.group_length(leaf) == length;
                     self.recheck_row(leaf, row, label, if still_valid { Some(&*logs) } else { None })
@@ -169,7 +173,20 @@ impl<'a> VoteBuffer<'a> {
     /// Turns the log-likelihoods of rows into votes, where naive Bayes votes.
     #[inline(always)]
     pub fn normalise(&mut self, rows: Range<usize>) {
-        let n_classes = self.logs.len() / BLOCK;
+        if self.likeliest[rows.clone()].iter().all(|&best| best == NO_CLASS) {
+            return;
+        }
+        // The most frequent case, with loops of a constant length.
+        if self.logs.len() == 2 * BLOCK {
+            self.normalise_classes(rows, 2);
+        } else {
+            self.normalise_classes(rows, self.logs.len() / BLOCK);
+        }
+    }
+
+    /// Does the same for a number of classes.
+    #[inline(always)]
+    fn normalise_classes(&mut self, rows: Range<usize>, n_classes: usize) {
         let range = rows.start * n_classes..rows.end * n_classes;
         let logs = &mut self.logs[range.clone()];
         for (logs, &most) in logs.chunks_exact_mut(n_classes).zip(&self.max_logs[rows.clone()]) {
