@@ -51,7 +51,10 @@ pub(super) fn log_products(
 ) -> [F64x4; MAX_VECTORS] {
     let (n_vectors, vector) = (n_classes.div_ceil(LANES), first / LANES);
     let mut logs = [F64x4::ZERO; MAX_VECTORS];
-    for codes in codes.chunks(length) {
+    let mut rest = codes;
+    while !rest.is_empty() {
+        let (codes, others) = rest.split_at(length.min(rest.len()));
+        rest = others;
         match n_vectors - vector {
             1 => add_logs::<1>(&mut logs, codes, counts, n_vectors, vector),
             2 => add_logs::<2>(&mut logs, codes, counts, n_vectors, vector),

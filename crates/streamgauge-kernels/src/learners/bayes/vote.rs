@@ -60,16 +60,37 @@ impl<const V: usize> Models<V> {
             for class in 0..self.n_classes {
                 apply(class, self.log_density(&panels[class * n..(class + 1) * n], row));
             }
-            return;
+        } else if self.n_classes == 2 {
+            // The most frequent case, with loops of a constant length.
+            self.for_each_class_with_nominal(2, model, row, apply);
+        } else {
+            self.for_each_class_with_nominal(self.n_classes, model, row, apply);
         }
+    }
+
+    /// Does the same if there are nominal attributes.
+    #[inline(always)]
+    fn for_each_class_with_nominal(
+        &self,
+        n_classes: usize,
+        model: usize,
+        row: Row<'_, V>,
+        mut apply: impl FnMut(usize, f64),
+    ) {
+        let (panels, n) = (self.panels(model), self.n_panels());
         let (group, counts) = (self.group_codes(model, row), &self.counts[self.count_range(model)]);
-        for (i, panels) in panels.chunks(nominal::MAX_CLASSES * n).enumerate() {
-            let first = i * nominal::MAX_CLASSES;
-            let products = nominal::log_products(group, counts, self.n_classes, first);
-            for (j, panels) in panels.chunks_exact(n).enumerate() {
-                let log = products[j / LANES % MAX_VECTORS].0[j % LANES];
-                apply(first + j, self.log_density(panels, row) + log);
+        // Plain loops over indices: iterators over chunks take longer than the densities of short rows.
+        let mut first = 0;
+        while first < n_classes {
+            let mut logs = [0.0; nominal::MAX_CLASSES];
+            let products = nominal::log_products(group, counts, n_classes, first);
+            for (logs, products) in logs.as_chunks_mut::<LANES>().0.iter_mut().zip(products) {
+                *logs = products.0;
             }
+            for (class, log) in (first..n_classes).zip(logs) {
+                apply(class, self.log_density(&panels[class * n..(class + 1) * n], row) + log);
+            }
+            first += nominal::MAX_CLASSES;
         }
     }
 
