@@ -186,6 +186,17 @@ impl<const V: usize> Models<V> {
         self.panels(model).iter().step_by(self.n_panels()).map(|panel| panel.class.weight)
     }
 
+    /// Returns the class with the greatest weight, the first of equals; the majority in the summary if all weights are 0.
+    pub fn find_majority(&self, model: usize) -> i32 {
+        let (mut majority, mut most) = (self.summaries[model].majority, 0.0);
+        for (class, weight) in (0..).zip(self.weights(model)) {
+            if weight > most {
+                (majority, most) = (class, weight);
+            }
+        }
+        majority
+    }
+
     /// Returns the summary of a model.
     #[inline(always)]
     pub fn summary(&self, model: usize) -> &ModelSummary {

@@ -27,7 +27,11 @@ impl<const V: usize> Models<V> {
         let Class { weight: class_weight, observed, has_missing, .. } = *class;
         let summary = &mut self.summaries[model];
         let n_numeric = summary.n_numeric as usize;
-        summary.count(label, class_weight, weight);
+        if VOTES {
+            summary.count(label, class_weight, weight);
+        } else {
+            summary.weight += weight;
+        }
         if row.has_missing() | has_missing | summary.fresh {
             return self.observe_slow::<VOTES>(model, row, label, weight);
         }

@@ -161,8 +161,7 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
     /// Replaces the branches of a node; its model stays.
     fn split(&mut self, node: u32, candidate: Candidate) {
         let model = self.node_models[node as usize] as usize;
-        let (branches, majority) =
-            (self.tree.branch_weights(model, candidate), self.tree.models.summary(model).majority);
+        let (branches, majority) = (self.tree.branch_weights(model, candidate), self.tree.models.find_majority(model));
         let mut leaves = vec![];
         for weights in &branches {
             leaves.push(self.tree.models.len());
@@ -233,14 +232,16 @@ impl<const V: usize> RowByRow<V> for ExtremelyFastDecisionTree<V> {
         }
         self.n_learnt += 1;
         let mut node = 0;
+        // The way to the leaf does not depend on what its nodes learn.
         let leaf = loop {
-            if let Some(leaf) = self.tree.nodes.leaf(node) {
-                break leaf;
-            }
+            let child = match self.tree.nodes.leaf_or_child(node, x) {
+                Ok(leaf) => break leaf,
+                Err(child) => child,
+            };
             // A split node never votes again.
             let model = self.node_models[node as usize] as usize;
             self.tree.models.observe::<false>(model, row, label as usize, weight);
-            node = self.tree.nodes.child(node, x);
+            node = child;
         };
         let predicted = self.tree.predict_and_learn(node, leaf, row, label, weight);
         if self.tree.models.summary(leaf).since >= self.options.tree.grace_period {
