@@ -49,7 +49,7 @@ def read(path: Path | str, *, rows: int | None = None) -> Experiment:
     >>> read(path)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    streamgauge.errors.StreamgaugeError: ...small.toml:3: there is no learner 'NaiveBays'; did you mean NaiveBayes?
+    streamgauge.errors.FileFaultsError: ...small.toml:3: there is no learner 'NaiveBays'; did you mean NaiveBayes?
     """
     path = Path(path)
     document = read_document(path)

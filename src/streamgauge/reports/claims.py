@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from streamgauge._format.numbers import RATE, format_difference, format_p_term, format_value, to_difference_unit
-from streamgauge._format.text import describe_forgetting, join_words
+from streamgauge._format.text import join_words
 from streamgauge.records import ModelVerdict, Verdict
 from streamgauge.reports.findings import group_by_pair
 from streamgauge.reports.model import Claim, Claims, Estimate
@@ -52,7 +52,7 @@ def claim_pairs(comparisons: Sequence[Comparison]) -> list[Claims]:
         best = best_group(tests).best
         tests.sort(key=lambda test: best not in (test.first, test.second))
         bounds = [0.0, *(bound for test in tests for bound in _list_bounds(test))]
-        subject = ", ".join(filter(None, (_name_subject(tests[0]), tests[0].question)))
+        subject = ", ".join(filter(None, (tests[0].subject, tests[0].question)))
         title = f"{COMPARISONS_TITLE} on {subject}" if subject else COMPARISONS_TITLE
         claims = tuple(map(_claim_pair, tests))
         groups.append(Claims(title, claims, N_OPEN, "in the report", (min(bounds), max(bounds))))
@@ -99,12 +99,6 @@ def _describe_warnings(comparisons: Sequence[Comparison]) -> list[str]:
 
 def _find_kind(test: Comparison) -> tuple[str, str, str]:
     return test.measure, test.forgetting, test.null
-
-
-def _name_subject(test: Comparison) -> str:
-    if test.forgetting == "Landmark()":
-        return test.measure
-    return f"{test.measure} {describe_forgetting(test.forgetting)}"
 
 
 def _list_bounds(test: Comparison) -> tuple[float, ...]:

@@ -219,7 +219,7 @@ the rows, which the folds share.
         return (*names, -1 if towards < 0 else 1)
 
     @property
-    def _subject(self) -> str:
+    def subject(self) -> str:
         """What was compared: the measure, and the rows if it was not over all of them."""
         if self.forgetting == "Landmark()":
             return self.measure
@@ -244,7 +244,7 @@ the rows, which the folds share.
         by = ""
         if self.difference is not None:
             by = " ".join(["", "by", f"{scale * self.difference:,.{digits}f}", to_difference_unit(self.unit)]).rstrip()
-        measure = f" in {self._subject}" if self.measure else ""
+        measure = f" in {self.subject}" if self.measure else ""
         question = f" {self.question}" if self.question else ""
         if self.significant:
             text = f"{ahead} is better than {behind}{by}{measure}{question} ({evidence})."
