@@ -6,7 +6,7 @@ import click
 
 from streamgauge._foreign import adopt_stream
 from streamgauge.cli.input_options import add_input_options, take_file_options
-from streamgauge.cli.output import POSITIVE, add_output_options, print_json, print_note
+from streamgauge.cli.output import POSITIVE, ROWS, add_output_options, print_json, print_note
 from streamgauge.names import find_stream
 
 __all__ = ["command"]
@@ -25,9 +25,7 @@ ENDLESS_ROWS = 10_000
     help="Number of equal parts of the file for which class shares are shown.",
 )
 @click.option(
-    "--rows",
-    "--n-rows",
-    "rows",
+    *ROWS,
     type=POSITIVE,
     help="Number of rows to read.  [default: all; 10,000 of an endless stream]",
 )

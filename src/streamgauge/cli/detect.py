@@ -8,6 +8,7 @@ import click
 from streamgauge.cli.input_options import add_file_options, parse_column, take_file_options
 from streamgauge.cli.output import (
     POSITIVE,
+    ROWS,
     add_output_options,
     is_quiet,
     make_console,
@@ -43,7 +44,7 @@ __all__ = ["command"]
 @add_file_options
 @click.option("--column", help="Attribute of the stream to watch, by name or position.")
 @click.option("--learner", multiple=True, help="Learner whose errors on the stream are watched; repeatable.")
-@click.option("--rows", "--n-rows", "rows", type=POSITIVE, help="Number of rows to read; required for endless streams.")
+@click.option(*ROWS, type=POSITIVE, help="Number of rows to read; required for endless streams.")
 @click.option(
     "--drift", type=click.IntRange(min=0), multiple=True, help="Row at which a true drift begins; repeatable."
 )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "INVALID_ARGUMENTS",
     "POSITIVE",
+    "ROWS",
     "RUN_FAILED",
     "STOPPED",
     "add_options",
@@ -38,6 +39,9 @@ INVALID_ARGUMENTS = 2
 
 STOPPED = 130
 """Exit status after Ctrl-C."""
+
+ROWS = ("--rows", "--n-rows", "rows")
+"""The names of the option of the number of rows: ours, and that of Python."""
 
 POSITIVE = click.IntRange(min=1)
 """Type of options that count rows, threads and the like."""

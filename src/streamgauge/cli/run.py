@@ -9,6 +9,7 @@ import click
 from streamgauge.cli.names import complete_names
 from streamgauge.cli.out_folder import require_folder
 from streamgauge.cli.output import (
+    ROWS,
     RUN_FAILED,
     STOPPED,
     add_output_options,
@@ -32,9 +33,7 @@ __all__ = ["command"]
 @click.option("--ready", shell_complete=complete_names("ready"), help="Run a built-in experiment; --list names them.")
 @click.option("--list", "listing", is_flag=True, help="List the built-in experiments.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the results.  [default: results/NAME]")
-@click.option(
-    "--rows", "--n-rows", "rows", type=int, help="Read at most this many rows of each stream, whatever the file says."
-)
+@click.option(*ROWS, type=int, help="Read at most this many rows of each stream, whatever the file says.")
 @click.option("--jobs", "--n-jobs", "jobs", type=int, help="Number of runs in parallel.  [default: one per core]")
 @click.option("--again", is_flag=True, help="Also repeat finished runs.")
 @click.option(

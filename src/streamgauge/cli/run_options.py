@@ -14,6 +14,7 @@ from streamgauge.cli.names import Choice, complete_names
 from streamgauge.cli.out_folder import check_output_files, lock_out, save_into
 from streamgauge.cli.output import (
     POSITIVE,
+    ROWS,
     RUN_FAILED,
     STOPPED,
     add_options,
@@ -61,9 +62,7 @@ _OPTIONS = (
         multiple=True,
         help="Learner, such as 'HoeffdingTree(grace_period=100)', or module:name for a model in Python; repeatable.",
     ),
-    click.option(
-        "--rows", "--n-rows", "rows", type=POSITIVE, help="Number of rows to read; required for endless streams."
-    ),
+    click.option(*ROWS, type=POSITIVE, help="Number of rows to read; required for endless streams."),
     _make_name_option(
         "--scheme",
         "schemes",

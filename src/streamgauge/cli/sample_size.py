@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamgauge.cli.names import complete_names
-from streamgauge.cli.output import POSITIVE, add_output_options, print_json, print_note
+from streamgauge.cli.output import POSITIVE, ROWS, add_output_options, print_json, print_note
 from streamgauge.errors import StreamgaugeError
 from streamgauge.names import FAMILIES, find_stream, make, make_learners
 
@@ -40,7 +40,7 @@ ASSUMPTIONS = ("errors", "discordance", "positives", "fold_deviation")
 @click.option(
     "--learner", shell_complete=complete_names("learners"), multiple=True, help="Learner of a pilot; two or more."
 )
-@click.option("--rows", "--n-rows", "rows", type=POSITIVE, default=5000, show_default=True, help="Rows of a pilot.")
+@click.option(*ROWS, type=POSITIVE, default=5000, show_default=True, help="Rows of a pilot.")
 @click.option("--scheme", default="Bootstrap(10)", show_default=True, help="Scheme of a pilot.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of a pilot.")
 @add_output_options

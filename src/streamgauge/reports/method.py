@@ -12,12 +12,12 @@ from streamgauge.names import FAMILIES
 from streamgauge.records import RunData
 from streamgauge.reports.latex import escape_latex
 from streamgauge.reports.references import list_citations
-from streamgauge.reports.title import TESTED, get_part, shorten_scheme
+from streamgauge.reports.title import TESTED, find_labelling, get_part, shorten_scheme
 from streamgauge.significance import Comparisons, Ranking, compare_all
 from streamgauge.significance.compare import LANDMARK, choose_forgetting
 from streamgauge.significance.ranking import choose_value
 from streamgauge.significance.seeds import have_same_rows
-from streamgauge.significance.setups import name_stream
+from streamgauge.significance.setups import group_by_stream
 
 __all__ = ["Method", "describe_method", "find_stream_kind"]
 
@@ -91,9 +91,7 @@ class Method:
 
     def _write(self) -> str:
         self.keys.clear()
-        by_stream: dict[str, list[RunData]] = {}
-        for run in self.runs:
-            by_stream.setdefault(name_stream(run), []).append(run)
+        by_stream = group_by_stream(self.runs)
         found = list_citations(self.runs)
         first = self.runs[0]
         sentences = [
@@ -252,8 +250,8 @@ def _describe_seeds(by_stream: Mapping[str, Sequence[RunData]]) -> str:
 
 
 def _describe_labelling(run: RunData) -> str:
-    labelling = str(run.description.get("labelling", "AllLabels()"))
-    if labelling == "AllLabels()":
+    labelling = find_labelling(run)
+    if not labelling:
         return ""
     return f"Labels were given by {labelling}, and the {run.description.get('score')} predictions scored."
 

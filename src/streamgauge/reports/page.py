@@ -69,7 +69,7 @@ def assemble_page(
     >>> assemble_page("mine", Markup("<p>all</p>"), (), (), ()).startswith("<!doctype html>")
     True
     """
-    style = _read_asset("uPlot.min.css") + _read_asset("page.css")
+    style = "".join(map(_read_asset, ("uPlot.min.css", "page.css", "stacked.css")))
     script = (
         f"/*! uPlot\n{_read_asset('uPlot.LICENSE')}\n*/\n{_read_asset('uPlot.iife.min.js')}\n"
         f"{_read_asset('times.js')}{_read_asset('page.js')}"

@@ -1,6 +1,5 @@
 """The tables of a paper: for each measure the mean of each learner on each stream, with its deviation and marks."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 
@@ -16,7 +15,7 @@ from streamgauge.significance import Ranking, compare_all, rank
 from streamgauge.significance.compare import LANDMARK, choose_forgetting
 from streamgauge.significance.ranking import choose_value, read_fold_values
 from streamgauge.significance.seeds import compare_with_best, have_same_rows
-from streamgauge.significance.setups import name_stream, require_same_setup
+from streamgauge.significance.setups import group_by_stream, name_stream, require_same_setup
 
 __all__ = ["build_paper_tables", "shorten_streams"]
 
@@ -54,9 +53,7 @@ def build_paper_tables(
     require_same_setup(runs, forgetting=forgetting)
     known = [measure for measure in runs[0].measures if all(measure in run.measures for run in runs)]
     chosen = known if measures is None else list(measures)
-    by_stream: dict[str, list[RunData]] = defaultdict(list)
-    for run in runs:
-        by_stream[name_stream(run)].append(run)
+    by_stream = group_by_stream(runs)
     learners = tuple(dict.fromkeys(learner for run in runs for learner in run.learners))
     sections = []
     for measure in chosen:

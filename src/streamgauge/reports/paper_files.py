@@ -17,7 +17,7 @@ from streamgauge.reports.paper import build_paper_tables
 from streamgauge.reports.references import format_bibliography
 from streamgauge.significance import Ranking, rank
 from streamgauge.significance.compare import LANDMARK, choose_forgetting
-from streamgauge.significance.setups import name_stream, require_same_setup
+from streamgauge.significance.setups import group_by_stream, require_same_setup
 from streamgauge.streams.output_files import replace_atomically
 
 __all__ = ["FILES", "Paper", "prepare_paper", "write_paper"]
@@ -155,7 +155,7 @@ def prepare_paper(
     tables = build_paper_tables(runs, measures=measures, **options)
     reported = list(measures or runs[0].measures)
     ranking = None
-    if len({name_stream(run) for run in runs}) > 1 and len(runs[0].learners) > 1:
+    if len(group_by_stream(runs)) > 1 and len(runs[0].learners) > 1:
         ranking = rank(runs, measure=reported[0], **options)
     method = Method(runs, ranking, reported, forgetting, alpha, options.get("value"))
     texts = {"tables.tex": to_latex(tables), "method.tex": method.to_latex()}
@@ -176,7 +176,7 @@ def _list_notes(runs: Sequence[RunData], forgetting: str | None, alpha: float) -
     from scipy.special import stdtrit  # noqa: PLC0415
 
     notes = []
-    n_seeds = len(runs) // len({name_stream(run) for run in runs})
+    n_seeds = len(runs) // len(group_by_stream(runs))
     n_rivals = len(runs[0].learners) - 1
     if 1 < n_seeds < 5 and n_rivals:
         least, with_five = (float(stdtrit(n - 1, 1 - alpha / n_rivals)) for n in (n_seeds, 5))
@@ -203,7 +203,7 @@ def _draw_figures(
     from streamgauge.plots import curves, ranks  # noqa: PLC0415  (Matplotlib is slow to import)
     from streamgauge.plots.figure import fit_readings, for_paper  # noqa: PLC0415
 
-    names = list(dict.fromkeys(map(name_stream, runs)))
+    names = list(group_by_stream(runs))
     tabled = choose_forgetting(runs[0].forgettings, forgetting)
     # Over a window a curve shows what happens in time.
     shown = tabled if forgetting else next((name for name in runs[0].forgettings if name != LANDMARK), LANDMARK)

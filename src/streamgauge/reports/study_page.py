@@ -21,7 +21,7 @@ from streamgauge.reports.svg import draw_key, draw_small_curves
 from streamgauge.reports.title import describe_run, get_part, shorten_scheme
 from streamgauge.significance import Comparison, Ranking
 from streamgauge.significance.compare import LANDMARK
-from streamgauge.significance.ranking import name_stream
+from streamgauge.significance.setups import name_stream
 
 __all__ = ["build_study_page"]
 

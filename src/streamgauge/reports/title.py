@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from streamgauge._format.text import count, describe_forgetting, join_words, shorten_stream_name
 from streamgauge.records import RunData
 
-__all__ = ["build_title", "describe_run", "get_part", "shorten_scheme"]
-
-ALL_LABELS = "AllLabels()"
+__all__ = ["build_title", "describe_run", "find_labelling", "get_part", "shorten_scheme"]
 
 TESTED = {
     "all": "each of which tests every row before it may learn it",
@@ -56,13 +54,26 @@ def describe_run(results: RunData) -> str:
 
 def _describe_labels(results: RunData) -> str:
     """Return when labels came, and how many rows were not scored for it; nothing if all came at once."""
-    labelling = str(results.description.get("labelling", ALL_LABELS))
-    if labelling == ALL_LABELS:
+    labelling = find_labelling(results)
+    if not labelling:
         return ""
     left_out = results.feedback.n_left_out if results.feedback is not None else 0
     words = f"{count(left_out, 'row')} tested before a label could be learnt, not scored"
     start = f"; {words}" if left_out else ""
     return f" Labels by {labelling}{start}."
+
+
+def find_labelling(results: RunData) -> str:
+    """Return the labelling of a run; empty if every label comes with its row.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, NoChange, evaluate
+    >>> find_labelling(evaluate(SEA(n_rows=10), NoChange()))
+    ''
+    """
+    labelling = str(results.description.get("labelling", ""))
+    return "" if labelling == "AllLabels()" else labelling
 
 
 def shorten_scheme(name: str) -> str:

@@ -37,7 +37,7 @@ MAX_BYTES = 65_536
 
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _OWN = ("index.html", "dashboard.css", "icon.svg")
-_SHARED = ("uPlot.iife.min.js", "uPlot.min.css", "times.js")
+_SHARED = ("uPlot.iife.min.js", "uPlot.min.css", "stacked.css", "times.js")
 
 
 class _Site:
@@ -156,7 +156,7 @@ def create_app(
 
 @cache
 def _read_assets() -> dict[str, bytes]:
-    """Read the files of the page; uPlot and the times of rows are shared with the report."""
+    """Read the files of the page; uPlot, tables on phones and the times of rows are shared with the report."""
     own = files("streamgauge.serve").joinpath("assets")
     scripts = sorted(path.name for path in own.iterdir() if path.name.endswith(".js"))
     shared = files("streamgauge.reports").joinpath("assets")

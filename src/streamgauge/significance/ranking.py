@@ -34,7 +34,6 @@ __all__ = [
     "choose_value",
     "count_needed_streams",
     "diagram_text",
-    "name_stream",
     "rank",
     "rank_table",
     "read_fold_values",

@@ -8,7 +8,7 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.records import RunData
 from streamgauge.significance.compare import choose_forgetting
 
-__all__ = ["name_stream", "require_same_setup"]
+__all__ = ["group_by_stream", "name_stream", "require_same_setup"]
 
 ADVICE = "report them one by one, or choose with --stream, --scheme or --labelling"
 
@@ -90,3 +90,19 @@ def name_stream(run: RunData) -> str:
     if not isinstance(name, str):
         return ""
     return strip_seeds(name, str(seed)) if isinstance(seed, int) else name
+
+
+def group_by_stream(runs: Sequence[RunData]) -> dict[str, list[RunData]]:
+    """Return the runs on each stream, by its name; in the order of the runs.
+
+    Examples
+    --------
+    >>> import streamgauge as sg
+    >>> runs = [sg.evaluate(f"SEA(seed={seed}, n_rows=50)", "NoChange", seed=seed) for seed in (1, 2)]
+    >>> {name: len(on_stream) for name, on_stream in group_by_stream(runs).items()}
+    {'SEA(n_rows=50)': 2}
+    """
+    by_stream: dict[str, list[RunData]] = {}
+    for run in runs:
+        by_stream.setdefault(name_stream(run), []).append(run)
+    return by_stream
