@@ -425,7 +425,7 @@ the measures, or use two_way_t
             alpha=live_test.alpha,
             shared=live_test.shared,
             tests_per_row=scheme.repetitions if once else scheme.n_folds,
-            note="of the rows whose labels have arrived" if run_spec.labels_wait else "",
+            note="only rows whose label has arrived count" if run_spec.labels_wait else "",
             label_design=run_spec.label_design,
             losses=run_spec.few_label_losses,
         )

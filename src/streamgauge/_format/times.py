@@ -3,13 +3,18 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["format_time", "increases", "shows_dates"]
+__all__ = ["format_moment", "format_time", "increases", "shows_dates"]
 
 FIRST_DATE = 1e8
 """Times below this, March 1973, are seconds of a simulation or an experiment, which have no date."""
 
 LAST_DATE = 253402300800.0
 """The year 10000, which no text of a date has."""
+
+DAY = 86_400.0
+
+LONG = 30 * DAY
+"""In a run over more than this time, moments are days."""
 
 
 def shows_dates(times: NDArray[np.float64] | float) -> bool:
@@ -47,3 +52,15 @@ def format_time(time: float) -> str | float:
         return time
     text = str(np.datetime64(round(time * 1e6), "us"))
     return f"{text.removesuffix('.000000')}Z"
+
+
+def format_moment(time: float, span: float) -> str:
+    """Return a date in UTC as precisely as people need it in a run over `span` seconds: a day, a minute or a second.
+
+    Examples
+    --------
+    >>> [format_moment(1704067205.0, span) for span in (1e7, 1e6, 1e3)]
+    ['2024-01-01', '2024-01-01 00:00', '2024-01-01 00:00:05']
+    """
+    unit = "D" if span > LONG else "m" if span > DAY else "s"
+    return str(np.datetime64(int(time // 1), "s").astype(f"datetime64[{unit}]")).replace("T", " ")

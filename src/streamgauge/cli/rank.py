@@ -7,12 +7,11 @@ from typing import Any
 
 import click
 
-from streamgauge._format.numbers import format_p_value
 from streamgauge.cli.names import Choice
 from streamgauge.cli.output import add_output_options, make_console, print_json
 from streamgauge.cli.saved_results import add_store_options, load_repetitions
 from streamgauge.names import to_forgetting_name
-from streamgauge.significance import POST_HOCS, VALUES, Ranking, diagram_text, p_text, rank
+from streamgauge.significance import POST_HOCS, VALUES, Ranking, rank
 
 __all__ = ["command"]
 
@@ -70,7 +69,10 @@ def command(results: tuple[Path, ...], *, diagram: Path | None, as_json: bool, *
     if as_json:
         print_json(_to_json(ranking))
         return
-    _show(ranking)
+    from streamgauge.reports.rankings import build_ranking_document  # noqa: PLC0415  (not needed for JSON)
+    from streamgauge.reports.terminal import to_renderable  # noqa: PLC0415
+
+    make_console().print(to_renderable(build_ranking_document(ranking)))
     if diagram is not None:
         click.echo(f"diagram: {diagram}")
 
@@ -90,45 +92,3 @@ def _to_json(ranking: Ranking) -> dict[str, Any]:
         "order": ranking.order,
         "groups": ranking.groups,
     }
-
-
-def _show(ranking: Ranking) -> None:
-    from rich.box import SIMPLE  # noqa: PLC0415
-    from rich.markup import escape  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-
-    from streamgauge.reports.headline import write_ranking_headline  # noqa: PLC0415
-
-    click.echo(f"{write_ranking_headline(ranking)}\n")
-    friedman = ranking.friedman
-    head = (
-        f"{len(ranking.learners)} learners on {len(ranking.streams)} streams by {ranking.subject};"
-        f" Friedman chi-square = {friedman.chi_square:.3g}"
-    )
-    if friedman.exact_p is not None:
-        click.echo(f"{head}, exact {p_text(friedman.exact_p)}\n")
-    else:
-        f_test = f"Iman-Davenport F = {friedman.iman_davenport:.3g}, {p_text(friedman.iman_davenport_p)}"
-        click.echo(f"{head}, {p_text(friedman.p_value)}; {f_test}\n")
-    click.echo(diagram_text(ranking) + "\n")
-    table = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
-    for heading in ("first", "second", "w/t/l", "difference", "p", "adjusted p", "better"):
-        is_name = heading in ("first", "second")
-        table.add_column(heading, overflow="fold" if is_name else "ellipsis", no_wrap=not is_name)
-    for pair in ranking.pairs:
-        if math.isnan(pair.adjusted):
-            continue  # not tested
-        table.add_row(
-            escape(pair.first),
-            escape(pair.second),
-            f"{pair.wins}/{pair.ties}/{pair.losses}",
-            f"{pair.difference:+.4f}",
-            "" if math.isnan(pair.p_value) else format_p_value(pair.p_value),
-            format_p_value(pair.adjusted),
-            {pair.first: "first", pair.second: "second", None: ""}[ranking.better(pair)],
-        )
-    make_console().print(table)
-    click.echo(f"w/t/l: streams won, tied and lost by the first learner; pairs: {POST_HOCS[ranking.post_hoc]}")
-    click.echo(f"Nemenyi's critical difference of mean ranks: {ranking.critical_difference:.3f}")
-    for warning in ranking.warnings:
-        click.echo(f"warning: {warning}")

@@ -421,7 +421,9 @@ def to_json_facts(results: Results, comparisons: Sequence[Any], options: dict[st
         if reading.row == results.n_rows
     ]
     manifest = build_manifest(results)
-    pairs, models = describe_verdicts(results.verdicts), describe_verdicts(results.model_verdicts)
+    pairs, models = (
+        describe_verdicts(verdicts, results.name_row) for verdicts in (results.verdicts, results.model_verdicts)
+    )
     return {
         **manifest,
         # The facts of a manifest have no NaN, which JSON lacks.

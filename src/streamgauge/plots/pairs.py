@@ -102,7 +102,9 @@ def difference(
         if verdict is not None and verdict.row is not None:
             known_since = float(axis.place(verdict.row))
             axes.axvline(known_since, color=COLOURS[1], lw=1)
-            text = "\n".join(wrap(make_printable(str(replace(verdict, earlier=None))), int(10 * size[0])))
+            text = "\n".join(
+                wrap(make_printable(replace(verdict, earlier=None).describe(results.name_row)), int(10 * size[0]))
+            )
             left = known_since > sum(axes.get_xlim()) / 2  # towards the middle, where there is room
             axes.annotate(
                 text, (known_since, 0.97), (-4 if left else 4, 0), xycoords=("data", "axes fraction"),

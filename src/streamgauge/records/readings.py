@@ -1,6 +1,6 @@
 """What a run produces: predictions, readings, alarms, verdicts, costs and failures."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
@@ -228,6 +228,17 @@ class PairSums:
         return (self.only_first - self.only_second) / np.maximum(self.n_scored, 1)
 
 
+def name_row(row: int) -> str:
+    """Return the name of a row in a sentence.
+
+    Examples
+    --------
+    >>> name_row(4000)
+    'row 4,000'
+    """
+    return f"row {row:,}"
+
+
 @dataclass(frozen=True)
 class EarlierVerdict:
     """A verdict that was once reached and no longer holds.
@@ -326,23 +337,27 @@ class Verdict:
         return {"first": self.first, "second": self.second}.get(self.outcome)
 
     def __str__(self) -> str:
+        return self.describe()
+
+    def describe(self, name: Callable[[int], str] = name_row) -> str:
+        """Return what holds in a sentence; `name` returns the name of a row, such as one with its date."""
         both, what = f"{self.first} and {self.second}", f"in {self.measure}"
+        past = self._describe_past(name)
         if self.row is None:
-            if self.earlier is not None:
-                return f"{both}: undecided now {what}; {self._past}"
+            if past:
+                return f"{both}: undecided now {what}; {past}"
             return f"{both}: undecided yet {what}" + (f" ({self.note})" if self.note else "")
-        since = f"known since row {self.row:,}" + (f"; {self._past}" if self.earlier is not None else "")
+        since = f"known since {name(self.row)}" + (f"; {past}" if past else "")
         if self.outcome == "equivalent":
             return f"{both} are equivalent {what} within {format_margin(self.rope, self.unit)}, {since}"
         worse = self.second if self.outcome == "first" else self.first
         return f"{self.better} is better than {worse} {what}, {since}"
 
-    @property
-    def _past(self) -> str:
-        """The earlier verdict as a clause, without any claim why it no longer holds."""
+    def _describe_past(self, name: Callable[[int], str]) -> str:
+        """Return the earlier verdict as a clause, without any claim why it no longer holds."""
         if self.earlier is None:
             return ""
-        rows = f"from row {self.earlier.since:,} to row {self.earlier.until:,}"
+        rows = f"from {name(self.earlier.since)} to {name(self.earlier.until)}"
         if self.earlier.outcome == self.outcome:
             return f"before that, known {rows}"
         better = {"first": self.first, "second": self.second}.get(self.earlier.outcome)
@@ -411,7 +426,11 @@ class ModelVerdict:
     note: str = ""
 
     def __str__(self) -> str:
-        what = f"its {self.measure}" + (f" since row {self.since:,}" if self.since else "")
+        return self.describe()
+
+    def describe(self, name: Callable[[int], str] = name_row) -> str:
+        """Return what holds in a sentence; `name` returns the name of a row, such as one with its date."""
+        what = f"its {self.measure}" + (f" since {name(self.since)}" if self.since else "")
         value = self._format(self.value)
         if self.row is None or self.interval is None:
             text = f"{self.learner} and {self.requirement}: undecided {'yet' if self.earlier is None else 'now'}"
@@ -420,11 +439,15 @@ class ModelVerdict:
         else:
             at_least = (self.outcome == "kept") == self.greater_is_better
             bound = f"{'at least' if at_least else 'at most'} {self._format(self.interval[0 if at_least else 1])}"
-            text = f"{self.learner} {self._claim}: {what} is {value}, {bound}; known since row {self.row:,}"
+            known = f"known since {name(self.row)}"
+            if self.since > self.row:
+                text = f"{self.learner} {self._claim}, {known}; {what} is {value}, {bound}"
+            else:
+                text = f"{self.learner} {self._claim}: {what} is {value}, {bound}; {known}"
         if self.earlier is None:
             return text
         verb = "kept" if self.earlier.outcome == "kept" else "broken"
-        return f"{text}; before, it was {verb} from row {self.earlier.since:,} to row {self.earlier.until:,}"
+        return f"{text}; before, it was {verb} from {name(self.earlier.since)} to {name(self.earlier.until)}"
 
     @property
     def _claim(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from streamgauge._format.times import increases
+from streamgauge._format.times import format_moment, increases, shows_dates
 from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.records.blocks import BlockTallies
 from streamgauge.records.history import Confusions, Differences, LabelCounts
@@ -22,6 +22,7 @@ from streamgauge.records.readings import (
     Reading,
     Resources,
     Verdict,
+    name_row,
 )
 from streamgauge.records.rows import Drift
 
@@ -190,6 +191,22 @@ class RunData:
             msg = "the rows of this run carry no times: name the column of times with time= (--time)"
             raise StreamgaugeError(msg)
         return np.interp(np.asarray(rows, dtype=np.float64), self.rows, self.times)
+
+    def name_row(self, row: int) -> str:
+        """Return the name of a row in a sentence, with its date (UTC) where rows have one.
+
+        Examples
+        --------
+        >>> from streamgauge import NoChange, evaluate
+        >>> from streamgauge.streams import ArrayStream
+        >>> stream = ArrayStream(np.zeros((4, 1)), [0, 1, 0, 1], time=1.7e9 + 86_400 * np.arange(4))
+        >>> evaluate(stream, NoChange(), every=2).name_row(4)
+        'row 4 (2023-11-17 22:13)'
+        """
+        if self.times is None or not (self.has_time_axis and shows_dates(self.times)):
+            return name_row(row)
+        moment = format_moment(float(self.find_times(row)), float(self.times[-1] - self.times[0]))
+        return f"{name_row(row)} ({moment})"
 
     @property
     def readings(self) -> Iterator[Reading]:

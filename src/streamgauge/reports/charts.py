@@ -347,12 +347,16 @@ def round_times(times: NDArray[np.float64]) -> list[float]:
 
 
 def _round(values: NDArray[np.float64], unit: str) -> list[float | int | None]:
-    """Round rates to a thousandth of a percent and other values to five digits; a gap is null."""
-    if unit == RATE:
-        return [value if math.isfinite(value) else None for value in np.round(values, 5).tolist()]
-    return [_shorten(value) if math.isfinite(value) else None for value in values.tolist()]
+    """Round rates to a thousandth of a percent and other values to five digits; a gap is null.
+
+    The last value, which tables show too, is kept as it is: rounded twice it could be another one.
+    """
+    rounded = np.round(values, 5).tolist() if unit == RATE else list(map(_shorten, values.tolist()))
+    return [value if math.isfinite(value) else None for value in [*rounded[:-1], *values[-1:].tolist()]]
 
 
 def _shorten(value: float) -> float | int:
+    if not math.isfinite(value):
+        return value
     short = float(f"{value:.5g}")
     return int(short) if short.is_integer() else short

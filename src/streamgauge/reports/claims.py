@@ -1,12 +1,14 @@
 """What is claimed: of pairs after the last row, of pairs while the stream runs, and of one model."""
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from streamgauge._format.numbers import RATE, format_difference, format_p_term, format_value, to_difference_unit
 from streamgauge._format.text import join_words
 from streamgauge.records import ModelVerdict, Verdict
+from streamgauge.records.readings import name_row
 from streamgauge.reports.findings import group_by_pair
 from streamgauge.reports.model import Claim, Claims, Estimate
 from streamgauge.reports.verdicts import (
@@ -139,8 +141,12 @@ def _format_ends(ends: Sequence[float] | None, unit: str) -> str:
     return f"[{', '.join(format_difference(end, unit) for end in ends)}]" if ends else ""
 
 
-def claim_verdicts(verdicts: Sequence[Verdict]) -> tuple[list[Claims], tuple[str, ...]]:
+def claim_verdicts(
+    verdicts: Sequence[Verdict], name: Callable[[int], str] = name_row
+) -> tuple[list[Claims], tuple[str, ...]]:
     """Return what holds now of each pair in each measure, what is decided first, and what all verdicts have in common.
+
+    Pairs that have no interval yet for the same reason are one claim. `name` returns the name of a row.
 
     Examples
     --------
@@ -149,16 +155,32 @@ def claim_verdicts(verdicts: Sequence[Verdict]) -> tuple[list[Claims], tuple[str
     >>> claims[0].claims[0].whole
     'a is better than b in accuracy, known since row 4,000; now a is ahead by 3.00 pp [+1.00, +5.00]'
     """
-    groups = list(map(_claim_group, group_verdicts(verdicts)))
+    groups = list(map(_claim_group, group_verdicts(verdicts, name)))
     return groups, describe_verdicts(verdicts).terms
 
 
 def _claim_group(group: VerdictGroup) -> Claims:
-    bounds = [bound for line in group.lines for bound in (*(line.reach or ()), line.lead) if math.isfinite(bound)]
+    n_waiting = Counter(map(_find_obstacle, group.lines))
+    waiting = {why: n_pairs for why, n_pairs in n_waiting.items() if why and n_pairs > 1}
+    lines = [line for line in group.lines if _find_obstacle(line) not in waiting]
+    bounds = [bound for line in lines for bound in (*(line.reach or ()), line.lead) if math.isfinite(bound)]
     margin = group.lines[0].verdict.rope
     scale = min(0.0, -1.5 * margin, *bounds), max(0.0, 1.5 * margin, *bounds)
-    claims = tuple(map(_claim_verdict, group.lines))
-    return Claims(group.heading, claims, group.n_decided + MAX_UNDECIDED, "undecided", scale)
+    claims = list(map(_claim_verdict, lines))
+    claims[group.n_decided : group.n_decided] = (
+        Claim(
+            f"{'All ' if n_pairs == len(group.lines) else ''}{n_pairs} pairs: undecided yet in {group.measure}",
+            outcome="undecided",
+        )
+        for n_pairs in waiting.values()
+    )
+    return Claims(group.heading, tuple(claims), group.n_decided + len(waiting) + MAX_UNDECIDED, "undecided", scale)
+
+
+def _find_obstacle(line: VerdictLine) -> str:
+    """Return why a pair that was never decided has no interval yet; empty if it has one."""
+    verdict = line.verdict
+    return verdict.note if verdict.outcome == "undecided" and not (verdict.earlier or verdict.interval) else ""
 
 
 def _claim_verdict(line: VerdictLine) -> Claim:
@@ -175,8 +197,12 @@ def _claim_verdict(line: VerdictLine) -> Claim:
     return Claim(line.sentence, line.lead_now, describe_rows_left(verdict), verdict.outcome, estimate)
 
 
-def claim_models(verdicts: Sequence[ModelVerdict]) -> tuple[Claims, tuple[str, ...]]:
+def claim_models(
+    verdicts: Sequence[ModelVerdict], name: Callable[[int], str] = name_row
+) -> tuple[Claims, tuple[str, ...]]:
     """Return what holds now of each learner and requirement, what is broken first, and what all have in common.
+
+    `name` returns the name of a row.
 
     Examples
     --------
@@ -186,8 +212,9 @@ def claim_models(verdicts: Sequence[ModelVerdict]) -> tuple[Claims, tuple[str, .
     tree breaks error<0.05: its error since row 8,000 is 8.10%, at least 6.20%; known since row 9,000
     """
     verdicts = sort_model_verdicts(verdicts)
-    described = describe_verdicts(verdicts)
-    return Claims("", tuple(map(_claim_model, verdicts, described.sentences)), len(verdicts)), described.terms
+    described = describe_verdicts(verdicts, name)
+    claims = tuple(map(_claim_model, verdicts, described.sentences))
+    return Claims("", claims, len(verdicts), noun="verdict"), described.terms
 
 
 def _claim_model(verdict: ModelVerdict, sentence: str) -> Claim:

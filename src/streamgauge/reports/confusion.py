@@ -12,6 +12,7 @@ from streamgauge._format.text import describe_forgetting
 from streamgauge.records import Confusions, RunData
 from streamgauge.reports.model import Drawing
 from streamgauge.reports.series import choose_moments
+from streamgauge.significance.compare import LANDMARK
 
 __all__ = ["collect_confusion_data", "draw_confusions"]
 
@@ -39,7 +40,7 @@ def collect_confusion_data(results: RunData) -> dict[str, object] | None:
 
 
 def draw_confusions(results: RunData) -> tuple[Drawing | None, str]:
-    """Return the final confusion matrix of each learner with a slider to earlier moments, and what they show.
+    """Return the final confusion matrix of each learner with a slider to earlier moments, and which rows they cover.
 
     Examples
     --------
@@ -59,8 +60,7 @@ def draw_confusions(results: RunData) -> tuple[Drawing | None, str]:
         _build_table(index, name, shares[-1, index], confusions.classes) for index, name in enumerate(results.learners)
     )
     phrase = describe_forgetting(results.forgettings[forgetting])
-    note = f"Percent of each true class (rows) by prediction (columns), {phrase}, all folds pooled."
-    return Drawing(join_markup(moment, tag("div", *tables, class_="matrices"))), note
+    return Drawing(join_markup(moment, tag("div", *tables, class_="matrices"))), phrase
 
 
 def _can_show(confusions: Confusions | None) -> TypeGuard[Confusions]:
@@ -75,8 +75,8 @@ def _select_moments(confusions: Confusions, forgetting: int) -> tuple[NDArray[np
 
 
 def _choose_forgetting(results: RunData) -> int:
-    """Return the index of the first forgetting that covers recent rows rather than all rows, if there is one."""
-    return next((f for f, name in enumerate(results.forgettings) if not name.startswith("Landmark")), 0)
+    """Return the index of the forgetting that covers all rows, as the tables do; if there is none, of the first."""
+    return results.forgettings.index(LANDMARK) if LANDMARK in results.forgettings else 0
 
 
 def _build_table(index: int, name: str, shares: NDArray[np.float64], classes: Sequence[str]) -> Markup:

@@ -34,7 +34,7 @@ def _describe_block(title: str, block: Any) -> dict[str, Any]:  # noqa: ANN401
             {"sentence": claim.sentence, "outcome": claim.outcome, "estimate": _describe_estimate(claim.estimate)}
             for claim in block.claims
         ]
-        return {"kind": "claims", "title": title, "claims": claims, "n_open": block.n_open}
+        return {"kind": "claims", "title": title, "claims": claims, "n_open": block.n_open, "noun": block.noun}
     facts = {**asdict(block), "title": title}
     if isinstance(block, Grid):
         rows = [[name, [{**asdict(cell), "text": cell.whole} for cell in cells]] for name, cells in block.rows]

@@ -24,6 +24,7 @@ from streamgauge.significance.requests import find_test_obstacle
 
 __all__ = [
     "describe_abstentions",
+    "describe_owed_labels",
     "find_best_groups",
     "find_shared_unit",
     "format_estimate",
@@ -336,6 +337,25 @@ def describe_abstentions(results: RunData) -> Iterator[str]:
                 f"{learner} made no prediction for {share}% of the rows (measured {phrase}), probably because it had"
                 " seen no label yet; these rows count as errors. WarmUp(rows) excludes the first rows."
             )
+
+
+def describe_owed_labels(results: RunData) -> Iterator[str]:
+    """Yield why live verdicts and the tables differ, if labels were still due at the end.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, NaiveBayes, evaluate
+    >>> from streamgauge.labelling import Delayed
+    >>> list(describe_owed_labels(evaluate(SEA(n_rows=2000), NaiveBayes(), labelling=Delayed(499))))[0][:64]
+    'Live verdicts leave out the 499 rows whose label was still due a'
+    """
+    feedback = results.feedback
+    if feedback is not None and feedback.n_owed and results.description.get("score") == "first":
+        rows = "1 row" if feedback.n_owed == 1 else f"{feedback.n_owed:,} rows"
+        yield (
+            f"Live verdicts leave out the {rows} whose label was still due at the end; the tables and the tests at the"
+            " end count them, so their numbers differ."
+        )
 
 
 def _make_sentence(warning: str) -> str:

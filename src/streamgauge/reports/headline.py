@@ -14,9 +14,12 @@ from streamgauge.significance.compare import LANDMARK, choose_measure
 
 __all__ = ["describe_below_baseline", "format_with_interval", "write_headline", "write_ranking_headline"]
 
+OUTCOMES = {"kept": "kept by", "broken": "broken by", "undecided": "undecided for"}
+"""What is said of the learners whose verdict on a requirement is of a kind."""
+
 
 def write_headline(results: RunData, comparisons: Sequence[Comparison] = ()) -> list[str]:
-    r"""Return the answers of a run: who does not beat a constant, the best in each tested measure, a rare class.
+    r"""Return the answers of a run: who does not beat a constant, the best in each tested measure, budgets, a rare class.
 
     Examples
     --------
@@ -27,7 +30,7 @@ def write_headline(results: RunData, comparisons: Sequence[Comparison] = ()) -> 
     """
     groups = [best_group(tests) for tests in group_by_test(comparisons)]
     answers = [_describe_group(results, group) for group in groups] or _describe_untested(results)
-    return [*describe_below_baseline(results), *answers, *_describe_rare_class(results)]
+    return [*describe_below_baseline(results), *answers, *_describe_budgets(results), *_describe_rare_class(results)]
 
 
 def write_ranking_headline(ranking: Ranking) -> str:
@@ -101,7 +104,7 @@ def _describe_group(results: RunData, group: BestGroup) -> str:
     claims = []
     if behind:
         since = _find_since(results, group, behind)
-        known = "" if since is None else f", known since row {since:,}"
+        known = "" if since is None else f", known since {results.name_row(since)}"
         whom = "all others" if not equal and len(behind) > 1 else join_words(behind)
         claims.append(f"better than {whom}{_lead(group.question)}{known}")
     if group.such_streams is not None and behind:
@@ -197,6 +200,29 @@ def _describe_rare_class(results: RunData) -> Iterator[str]:
     if rare is not None and not any(name.startswith("pr_auc") or f"[{rare[0]}]" in name for name in results.measures):
         label, share = rare
         yield f"Only {100 * share:.2g}% of the rows are of class {label}: measure pr_auc[{label}] too."
+
+
+def _describe_budgets(results: RunData) -> Iterator[str]:
+    """Yield who keeps all requirements and, where that is not the same for all learners, who keeps and breaks each."""
+    verdicts = results.model_verdicts
+    requirements = list(dict.fromkeys(verdict.requirement for verdict in verdicts))
+    if not requirements:
+        return
+    outcomes = {(verdict.learner, verdict.requirement): verdict.outcome for verdict in verdicts}
+    learners = list(dict.fromkeys(verdict.learner for verdict in verdicts))
+    good = [name for name in learners if all(outcomes.get((name, text)) == "kept" for text in requirements)]
+    texts = []
+    for text in requirements:
+        found = {kind: [name for name in learners if outcomes.get((name, text)) == kind] for kind in OUTCOMES}
+        said = [
+            f"{phrase} {'all' if len(found[kind]) == len(learners) > 1 else join_words(found[kind])}"
+            for kind, phrase in OUTCOMES.items()
+            if found[kind]
+        ]
+        texts.append(f"{text} is {', '.join(said)}")
+    who = f"{join_words(good)} {'keeps' if len(good) == 1 else 'keep'}" if good else "No learner is known to keep"
+    every = "all budgets" if len(requirements) > 1 else "the budget"
+    yield f"{who} {every}: {'; '.join(texts)}."
 
 
 def _is_constant(results: RunData, learner: str) -> bool:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from streamgauge._format.markup import Markup, join_markup, tag
-from streamgauge._format.text import count
 from streamgauge.reports.charts import Chart, build_figure
 from streamgauge.reports.model import (
     Block,
@@ -116,7 +115,7 @@ def _write_claims(claims: Claims) -> Markup:
     shown = tag("ul", *items[:n_open], class_="verdicts")
     if n_open == len(items):
         return shown
-    summary = tag("summary", f"{count(len(items) - n_open, 'more pair')}")
+    summary = tag("summary", claims.count_more(n_open))
     return join_markup(shown, tag("details", summary, tag("ul", *items[n_open:], class_="verdicts"), class_="more"))
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 from streamgauge._format.markup import Markup
 from streamgauge._format.numbers import MISSING
+from streamgauge._format.text import count
 from streamgauge.reports.charts import Chart
 
 __all__ = [
@@ -175,6 +176,8 @@ class Claims:
         What the others have in common, after their number.
     scale
         The ends of the scale of all drawings; None for one of its own each.
+    noun
+        What each is about, in one word.
 
     Examples
     --------
@@ -187,16 +190,21 @@ class Claims:
     n_open: int = 6
     rest: str = ""
     scale: tuple[float, float] | None = None
+    noun: str = "pair"
 
     @property
     def shown(self) -> tuple[Claim, ...]:
         """The claims that are always shown."""
         return self.claims[: self.n_open]
 
+    def count_more(self, n_shown: int) -> str:
+        """Return the number of claims that are not shown, with their noun."""
+        return count(len(self.claims) - n_shown, f"more {self.noun}")
+
 
 @dataclass(frozen=True)
 class Drawing:
-    """What only a page can show: a drawing, a switch, or a matrix with shades.
+    """What only a page can show: a drawing, a switch, or a matrix with shades; a terminal shows its text, if any.
 
     Examples
     --------
@@ -206,6 +214,7 @@ class Drawing:
 
     markup: Markup
     title: str = ""
+    text: str = ""
 
 
 Block = Grid | Sentences | Claims | Chart | Drawing

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from streamgauge._format.markup import Markup, build_table, join_markup, tag
 from streamgauge._format.numbers import label_measure
 from streamgauge._format.palette import COLOURS
-from streamgauge._format.text import count, describe_forgetting
+from streamgauge._format.text import describe_forgetting
 from streamgauge.records import RunData
 from streamgauge.reports.curves import summarise_folds
 from streamgauge.reports.model import Cell, Claims, Drawing, Grid, Section, Sentences, list_titled
@@ -44,8 +44,8 @@ def _write_block(block: Grid | Sentences | Claims) -> list[Markup]:
     if isinstance(block, Sentences):
         return [tag("ul", *(tag("li", sentence) for sentence in block.sentences))]
     texts = [f"{claim.whole}." for claim in block.shown]
-    if (n_more := len(block.claims) - len(block.shown)) > 0:
-        texts.append(f"{count(n_more, 'more pair')} {block.rest}".rstrip() + ".")
+    if len(block.claims) > len(block.shown):
+        texts.append(f"{block.count_more(len(block.shown))} {block.rest}".rstrip() + ".")
     return [tag("ul", *(tag("li", text) for text in texts))]
 
 

@@ -6,17 +6,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.cells import cell_len
 
 from streamgauge._format.markup import join_markup, tag
-from streamgauge._format.numbers import MISSING, format_p_value, format_value, label_measure
+from streamgauge._format.numbers import (
+    format_difference,
+    format_p_value,
+    format_value,
+    label_measure,
+    to_difference_unit,
+)
 from streamgauge._format.text import count, shorten_stream_names
 from streamgauge.errors import StreamgaugeError
 from streamgauge.reports.findings import group_by_pair, list_ranking_findings, list_ranking_limitations
 from streamgauge.reports.headline import write_ranking_headline
 from streamgauge.reports.html import build_matrix_table
 from streamgauge.reports.model import Cell, Document, Drawing, Grid, Section, Sentences
+from streamgauge.reports.paper import describe_ranking_tests
 from streamgauge.reports.svg import draw_ranks
-from streamgauge.significance import POST_HOCS, Comparison, Ranking
+from streamgauge.significance import POST_HOCS, Comparison, Ranking, diagram_text
 
 __all__ = ["PMatrix", "build_p_matrix", "build_ranking_document", "draw_p_matrix"]
 
@@ -124,12 +132,15 @@ def build_ranking_document(
     """
     first, *others = (replace(grid, links=links or {}) for grid in tables or (_build_streams_grid(ranking),))
     lists = {"Findings": list_ranking_findings(ranking), "Limitations": list_ranking_limitations(ranking)}
+    diagram = Drawing(draw_ranks(ranking), text=diagram_text(ranking, width=_choose_width(ranking)))
     ranks_note = "Left is best. A bar joins learners without a significant difference; each of them has a dot on it."
+    nemenyi = f"Nemenyi's critical difference of mean ranks: {ranking.critical_difference:.3f}"
+    tests = [*describe_ranking_tests(ranking), *([nemenyi] if ranking.post_hoc == "nemenyi" else [])]
     sections = (
         Section("", (Sentences("Answer", (write_ranking_headline(ranking),)),), kind="answer"),
         Section("", (first,)),
         Section(count(len(others), "more measure"), tuple(others), kind="folded"),
-        Section("Mean ranks", (Drawing(draw_ranks(ranking)),), (ranks_note,)),
+        Section("Mean ranks", (diagram,), (ranks_note, f"{'. '.join(tests)}.")),
         Section("Summary", tuple(Sentences(title, tuple(texts)) for title, texts in lists.items())),
         Section(
             "Pairs over streams",
@@ -139,10 +150,14 @@ def build_ranking_document(
     )
     return Document(
         f"{count(len(ranking.learners), 'learner')} on {count(len(ranking.streams), 'stream')}",
-        f"Compared by {ranking.subject}; post-hoc test of the pairs: {POST_HOCS[ranking.post_hoc]}, at level"
-        f" {ranking.alpha:g}.",
+        f"Compared by {ranking.subject}; test of the pairs: {POST_HOCS[ranking.post_hoc]}, at level {ranking.alpha:g}.",
         tuple(section for section in sections if section.blocks),
     )
+
+
+def _choose_width(ranking: Ranking) -> int:
+    """Return how wide the diagram may be for its names to fit 80 columns beside it."""
+    return max(20, min(60, 72 - max(map(cell_len, ranking.learners))))
 
 
 def _draw_wins(ranking: Ranking) -> Drawing:
@@ -179,19 +194,26 @@ def _build_streams_grid(ranking: Ranking) -> Grid:
 
 
 def _build_ranked_pairs_grid(ranking: Ranking) -> Grid:
-    """Return the wins and p-values of all pairs of a ranking."""
-    rows = tuple(
-        (
-            f"{pair.first} against {pair.second}",
-            (
-                Cell(f"{pair.wins}/{pair.ties}/{pair.losses}"),
-                Cell(format_p_value(pair.p_value)),
-                Cell(format_p_value(pair.adjusted), best=pair.adjusted <= ranking.alpha),
-                Cell(ranking.better(pair) or MISSING),
-            ),
+    """Return the wins, the mean difference and the p-value of all pairs of a ranking that were tested."""
+    rows = []
+    for pair in ranking.pairs:
+        if math.isnan(pair.adjusted):
+            continue
+        wins, losses, difference = pair.wins, pair.losses, pair.difference
+        names = [pair.first, pair.second]
+        better = ranking.better(pair)
+        if better == pair.second or (better is None and (wins - losses, difference) < (0, 0.0)):
+            names, wins, losses, difference = names[::-1], losses, wins, -difference
+        cells = (
+            Cell(f"{wins}/{pair.ties}/{losses}"),
+            Cell(format_difference(difference, ranking.unit)),
+            Cell(format_p_value(pair.adjusted), best=better is not None),
         )
-        for pair in ranking.pairs
-        if not math.isnan(pair.adjusted)  # it was not tested
+        rows.append((" against ".join(names), cells))
+    unit = to_difference_unit(ranking.unit, short=True)
+    columns = ("pair", "w/t/l", f"difference, {unit}" if unit else "difference", "adjusted p")
+    note = (
+        "w/t/l: the streams that the first learner won, tied and lost. Difference: of the means over streams, first"
+        f" minus second. Test: {POST_HOCS[ranking.post_hoc]}. Bold: the first is better, at level {ranking.alpha:g}."
     )
-    note = f"Wins, ties and losses of the first. Bold: at most {ranking.alpha:g}."
-    return Grid("Pairs over streams", ("pair", "wins/ties/losses", "p", "adjusted p", "better"), rows, note)
+    return Grid("Pairs over streams", columns, tuple(rows), note)

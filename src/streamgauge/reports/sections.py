@@ -30,6 +30,7 @@ from streamgauge.reports.confusion import draw_confusions
 from streamgauge.reports.costs import build_costs_grid, draw_pareto_front
 from streamgauge.reports.findings import (
     describe_abstentions,
+    describe_owed_labels,
     find_shared_unit,
     format_estimate,
     format_interval,
@@ -153,8 +154,8 @@ def _judge_models(subject: Subject) -> Section:
     """Return live verdicts on each learner and requirement."""
     if not subject.results.model_verdicts:
         return Section("", ())
-    claims, terms = claim_models(subject.results.model_verdicts)
-    return Section("Live verdicts on one model", (claims,), terms)
+    claims, terms = claim_models(subject.results.model_verdicts, subject.results.name_row)
+    return Section("Live verdicts on one model", (claims,), (*terms, *describe_owed_labels(subject.results)))
 
 
 @_section("terminal", "page", "study", "text", "notebook", "overview")
@@ -225,9 +226,13 @@ def _describe_labels(subject: Subject) -> Section:
 @_section("page")
 def _confuse(subject: Subject) -> Section:
     """Return the confusion matrix of each learner, with a slider to earlier moments."""
-    drawing, note = draw_confusions(subject.results)
-    title = "Confusion matrix" if len(subject.results.learners) == 1 else "Confusion matrices"
-    return Section(title, () if drawing is None else (drawing,), (note,) if drawing is not None else ())
+    drawing, phrase = draw_confusions(subject.results)
+    if drawing is None:
+        return Section("", ())
+    matrices = "Confusion matrix" if len(subject.results.learners) == 1 else "Confusion matrices"
+    pooled = ", all folds pooled" if subject.results.n_folds > 1 else ""
+    note = f"Percent of each true class (rows) by prediction (columns), {phrase}{pooled}."
+    return Section(f"{matrices} {phrase}", (drawing,), (note,))
 
 
 @_section("page", "text")
@@ -264,7 +269,7 @@ def _compare_pairs(subject: Subject) -> Section:
 @_section("terminal", "page", "text", "notebook")
 def _judge_pairs(subject: Subject) -> Section:
     """Return live verdicts on pairs, measure by measure, and the differences along the run."""
-    claims, terms = claim_verdicts(subject.results.verdicts)
+    claims, terms = claim_verdicts(subject.results.verdicts, subject.results.name_row)
     charts = build_difference_charts(subject.results)
     note = (
         "Curves: above 0 the first one is the better one, or in a measure of which less is better the second. Dashed"
@@ -272,7 +277,8 @@ def _judge_pairs(subject: Subject) -> Section:
         " it; it ends once the band no longer supports it."
     )
     figures: list[Block] = [*charts, *([Drawing(tag("p", note, class_="note"))] if charts else [])]
-    return Section("Live verdicts", (*claims, *figures), terms)
+    notes = (*terms, *describe_owed_labels(subject.results)) if claims else terms
+    return Section("Live verdicts", (*claims, *figures), notes)
 
 
 @_section("page", "text")

@@ -57,7 +57,7 @@ def write_report(
     >>> from streamgauge import SEA, NaiveBayes, evaluate
     >>> path = write_report(evaluate(SEA(n_rows=1000), NaiveBayes()), Path(mkdtemp()) / "report.md")
     >>> path.read_text().splitlines()[0]
-    '# NaiveBayes'
+    '# NaiveBayes on SEA'
     """
     path = Path(path)
     chosen = format or SUFFIXES.get(path.suffix.lower())

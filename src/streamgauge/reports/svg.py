@@ -66,9 +66,9 @@ def draw_pareto(points: Sequence[ParetoPoint], measure: str, unit: str) -> Marku
     for (x1, y1), (x2, y2) in pairwise(front):
         marks.append(tag("line", x1=x1, y1=y1, x2=x2, y2=y1, class_="front"))
         marks.append(tag("line", x1=x2, y1=y1, x2=x2, y2=y2, class_="front"))
-    boxes: list[tuple[float, float, float]] = []
-    for position, (log, point) in enumerate(zip(logs, points, strict=True)):
-        x, y = project(log, point.value)
+    places = [project(log, point.value) for log, point in zip(logs, points, strict=True)]
+    boxes = [(x - 6, x + 6, y + 4) for x, y in places]  # no name covers a point
+    for position, (point, (x, y)) in enumerate(zip(points, places, strict=True)):
         kind = f"curve-{position % len(COLOURS)}" + ("" if point.on_front else " hollow")
         marks.append(tag("circle", cx=x, cy=y, r=5, class_=kind))
         marks.append(_place_name(point.learner, x, y, boxes))
@@ -80,9 +80,12 @@ def draw_pareto(points: Sequence[ParetoPoint], measure: str, unit: str) -> Marku
 
 
 def _place_name(name: str, x: float, y: float, boxes: list[tuple[float, float, float]]) -> Markup:
-    """Write a name beside a point where it covers no other name; `boxes` has the left, right and foot of each."""
+    """Write a name beside a point where it covers nothing else; `boxes` has the left, right and foot of what is there.
+
+    Names longer than the plot is wide begin left of it, over the numbers of the axis.
+    """
     wide = LETTER * len(name)
-    left = max(min(x - wide / 2, WIDTH - wide - 4), 4)
+    left = max(min(max(x - wide / 2, LEFT + 4), WIDTH - wide - 4), 4)
     tries = [y + step for pair in ((-10 - 15 * k, 20 + 15 * k) for k in range(6)) for step in pair]
     feet = [foot for foot in tries if TOP - 8 < foot < HEIGHT - FOOT] or [y - 10]
 

@@ -8,10 +8,10 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from streamgauge._format.text import count, make_printable
+from streamgauge._format.text import make_printable
 from streamgauge.records import RunData
 from streamgauge.reports.document import build_document
-from streamgauge.reports.model import Cell, Claims, Document, Grid, Section, Sentences, list_titled
+from streamgauge.reports.model import Cell, Claims, Document, Drawing, Grid, Section, Sentences, list_titled
 from streamgauge.significance import Comparison
 
 __all__ = ["StackedTable", "build_summary", "to_renderable"]
@@ -53,7 +53,7 @@ def to_renderable(document: Document) -> RenderableType:
     written = [(section.kind, list(_write_section(section))) for section in document.sections]
     parts: list[RenderableType] = []
     for kind, lines in written:
-        if parts and lines and not kind:
+        if parts and lines and kind in ("", "folded"):
             parts.append(Text())
         parts += lines
     return Group(*parts)
@@ -64,6 +64,7 @@ def _write_section(section: Section) -> Iterator[RenderableType]:
         sentences = [text for block in section.blocks if isinstance(block, Sentences) for text in block.sentences]
         yield from (Text(make_printable(text), "bold") for text in sentences)
         return
+    yield from _write_drawings(section)
     for title, block in list_titled(section):
         if title:
             yield Text(make_printable(title), "bold")
@@ -75,6 +76,13 @@ def _write_section(section: Section) -> Iterator[RenderableType]:
             yield from (Text(make_printable(sentence)) for sentence in block.sentences)
     if section.notes:
         yield Text(make_printable(" ".join(section.notes)), "dim" if section.blocks else "")
+
+
+def _write_drawings(section: Section) -> Iterator[Text]:
+    """Yield what stands for drawings, each under its title."""
+    for drawing in section.blocks:
+        if isinstance(drawing, Drawing) and drawing.text:
+            yield from (Text(make_printable(drawing.title or section.title), "bold"), Text(drawing.text))
 
 
 def _write_grid(grid: Grid) -> Iterator[RenderableType]:
@@ -103,8 +111,8 @@ def _write_claims(claims: Claims) -> Table:
     for claim in claims.shown:
         sign, style = SIGNS.get(claim.outcome, ("•", ""))
         rows.add_row(Text(sign, style), Text(make_printable(claim.whole)))
-    if (n_more := len(claims.claims) - len(claims.shown)) > 0:
-        rows.add_row("•", Text(f"{count(n_more, 'more pair')} {claims.rest}".rstrip()))
+    if len(claims.claims) > len(claims.shown):
+        rows.add_row("•", Text(f"{claims.count_more(len(claims.shown))} {claims.rest}".rstrip()))
     return rows
 
 

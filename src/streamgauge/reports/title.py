@@ -17,16 +17,18 @@ TESTED = {
 
 
 def build_title(results: RunData) -> str:
-    """Return the title of a run: its learners, or their number if there are more than three.
+    """Return the title of a run: its learners, or their number if there are more than three, and its stream.
 
     Examples
     --------
     >>> from streamgauge import SEA, NoChange, evaluate
     >>> build_title(evaluate(SEA(n_rows=10), NoChange()))
-    'NoChange'
+    'NoChange on SEA'
     """
     learners = results.learners
-    return join_words(learners) if 0 < len(learners) <= 3 else count(len(learners), "learner")
+    names = join_words(learners) if 0 < len(learners) <= 3 else count(len(learners), "learner")
+    stream = shorten_stream_name(str(get_part(results.description, "stream").get("name", ""))).partition("(")[0]
+    return f"{names} on {stream}" if stream else names
 
 
 def describe_run(results: RunData) -> str:

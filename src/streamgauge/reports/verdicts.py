@@ -1,12 +1,13 @@
 """Live verdicts as reports show them: by measure, what is decided first, from the view of the learner that is ahead."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from streamgauge._format.numbers import RATE, format_difference, format_value, to_difference_unit
 from streamgauge.records import ModelVerdict, Verdict
+from streamgauge.records.readings import name_row
 from streamgauge.significance.verdict_terms import describe_rows_left, describe_verdicts, find_question
 
 __all__ = [
@@ -121,8 +122,8 @@ class VerdictGroup:
         return f"Live verdicts on {self.measure}{question and f', {question}'} ({', '.join(others)})"
 
 
-def group_verdicts(verdicts: Sequence[Verdict]) -> list[VerdictGroup]:
-    """Return live verdicts by measure, in the order in which the measures first appear.
+def group_verdicts(verdicts: Sequence[Verdict], name: Callable[[int], str] = name_row) -> list[VerdictGroup]:
+    """Return live verdicts by measure, in the order in which the measures first appear; `name` returns names of rows.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def group_verdicts(verdicts: Sequence[Verdict]) -> list[VerdictGroup]:
     ['Live verdicts on accuracy (anytime-valid at 95%, margin 1 pp)']
     """
     order = list(dict.fromkeys(verdict.measure for verdict in verdicts))
-    lines = list(map(VerdictLine.of, verdicts, describe_verdicts(verdicts).sentences))
+    lines = list(map(VerdictLine.of, verdicts, describe_verdicts(verdicts, name).sentences))
     lines.sort(key=lambda line: order.index(line.verdict.measure))
     groups = []
     for measure, group in groupby(lines, key=lambda line: line.verdict.measure):

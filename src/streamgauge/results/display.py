@@ -54,7 +54,7 @@ def format_text(results: RunData) -> str:
             lines.append("  ".join((first.ljust(widths[0]), *cells)))
     if results.feedback is not None and results.feedback.sentence:
         lines.append(results.feedback.sentence)
-    sentences = describe_verdicts(results.model_verdicts).sentences
+    sentences = describe_verdicts(results.model_verdicts, results.name_row).sentences
     lines += [f"Live verdict: {make_printable(sentence)}." for sentence in sentences]
     lines += [f"Note: {make_printable(note)}" for note in results.notes]
     return "\n".join(lines) or f"{_format_title(results)}: no readings."

@@ -301,7 +301,9 @@ def _list_verdicts(results: Results) -> dict[str, Any]:
     from streamgauge.reports.sections import Subject, build_sections  # noqa: PLC0415
     from streamgauge.reports.study import run_recommended_tests  # noqa: PLC0415
 
-    pairs, models = describe_verdicts(results.verdicts), describe_verdicts(results.model_verdicts)
+    pairs, models = (
+        describe_verdicts(verdicts, results.name_row) for verdicts in (results.verdicts, results.model_verdicts)
+    )
     subject = Subject(results, run_recommended_tests(results), results.learners)
     return {
         "verdicts": pairs.facts,

@@ -1,12 +1,13 @@
 """Live verdicts in words: a sentence for each, and once for all of them what they claim and what they cannot know."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from streamgauge._format.text import count
 from streamgauge.records import ModelVerdict, Verdict
+from streamgauge.records.readings import name_row
 from streamgauge.significance.comparison import LEFT_OUT, QUESTIONS, THIS_STREAM
 
 __all__ = ["DescribedVerdicts", "describe_rows_left", "describe_verdicts", "find_question"]
@@ -77,10 +78,12 @@ def describe_rows_left(verdict: Verdict) -> str:
     return f"about {count(int(float(f'{verdict.rows_left:.2g}')), 'more row')} if the difference stays as it is"
 
 
-def describe_verdicts(verdicts: Sequence[Verdict | ModelVerdict]) -> DescribedVerdicts:
+def describe_verdicts(
+    verdicts: Sequence[Verdict | ModelVerdict], name: Callable[[int], str] = name_row
+) -> DescribedVerdicts:
     """Return verdicts with their sentences, and once for all of them what they claim and what they cannot know.
 
-    A note that several verdicts share is among the terms, not in their sentences.
+    A note that several verdicts share is among the terms, not in their sentences. `name` returns the name of a row.
 
     Examples
     --------
@@ -97,7 +100,7 @@ def describe_verdicts(verdicts: Sequence[Verdict | ModelVerdict]) -> DescribedVe
     sentences, notes = [], {}
     for verdict in verdicts:
         is_shared = n_holders[verdict.note] > 1
-        sentence = str(replace(verdict, note="") if is_shared else verdict)
+        sentence = (replace(verdict, note="") if is_shared else verdict).describe(name)
         sentences.append(sentence)
         if verdict.note not in sentence:
             notes[verdict.note] = "" if is_shared else f" on {_name(verdict)}"

@@ -98,7 +98,7 @@ def test_several_runs_are_ranked() -> None:
         assert "mean rank" in report(runs, format=written).lower()
     html = report(runs)
     assert html.count('<details class="run"') == 3
-    assert "wins/ties/losses" in html
+    assert "w/t/l" in html
     other = sg.evaluate(sg.SEA(n_rows=500, seed=9), sg.NoChange())
     assert "The learners are not ranked." in report([*runs, other])
 

@@ -263,11 +263,9 @@
 
   function setPrinting(on) {
     document.documentElement.classList.toggle("printing", on);
-    // Of several runs those that are open are printed.
-    if (on) document.querySelectorAll("details:not(.run)").forEach((part) => { part.open = true; });
     // Two charts share the width of a page; a canvas does not reflow by itself.
     plots.forEach(({ plot, container }) => {
-      plot.setSize(on ? { width: 320, height: 220 } : { width: container.clientWidth, height: container.clientHeight });
+      plot.setSize(on ? { width: 320, height: 165 } : { width: container.clientWidth, height: container.clientHeight });
     });
   }
 

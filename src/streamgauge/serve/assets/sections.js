@@ -55,7 +55,7 @@ function makeClaims(block, { key, all = new Set(), onAll = null }) {
   const rows = block.claims.map(({ sentence, outcome, estimate: found }) => make("tr", { class: `verdict ${outcome}` },
     make("td", { class: "text sentence", colspan: found ? null : 3 }, `${sentence}.`),
     found && makeEstimate(drawInterval(found.is_clear ? "clear" : "", found.ends, found.estimate, found.middle, found.margin), make("span", {}, `${found.value} ${found.interval}`))));
-  return makeVerdictTable(`${block.title} ${key}`, [["claim"], ["difference", 2]], rows, "pair", all, onAll);
+  return makeVerdictTable(`${block.title} ${key}`, [["claim"], ["difference", 2]], rows, block.noun, all, onAll);
 }
 
 function makeBlock(block, options) {
