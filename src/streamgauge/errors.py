@@ -19,6 +19,7 @@ __all__ = [
     "is_possible_path",
     "make_printable",
     "nearest",
+    "path_exists",
     "require_at_least",
     "require_between",
     "require_kind",
@@ -269,6 +270,17 @@ def is_possible_path(path: object) -> bool:
     except (OSError, ValueError):
         return False
     return True
+
+
+def path_exists(path: str | os.PathLike[str]) -> bool:
+    r"""Return whether a path exists; what the system cannot have as a path does not.
+
+    Examples
+    --------
+    >>> path_exists("."), path_exists("no such file"), path_exists("a" * 5000), path_exists("a\0")
+    (True, False, False, False)
+    """
+    return is_possible_path(path) and Path(path).exists()
 
 
 def make_printable(text: str) -> str:

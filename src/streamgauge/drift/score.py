@@ -19,7 +19,7 @@ from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.randomness import below
 from streamgauge.records import Drift, RunData
 
-__all__ = ["AlarmScore", "DriftScore", "score_alarms", "score_results"]
+__all__ = ["AlarmScore", "DriftScore", "list_detectors", "score_alarms", "score_results"]
 
 NAN = float("nan")
 
@@ -344,7 +344,7 @@ def score_results(
     (1, 1)
     """
     scores = {}
-    names = _list_detectors(results)
+    names = list_detectors(results)
     for (i, learner), detector, fold in product(enumerate(results.learners), names, range(results.n_folds)):
         rows = [
             alarm.row
@@ -361,6 +361,14 @@ def score_results(
     return scores
 
 
-def _list_detectors(results: RunData) -> list[str]:
+def list_detectors(results: RunData) -> list[str]:
+    """Return the names of the detectors of a run, each once.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA, NaiveBayes, evaluate
+    >>> list_detectors(evaluate(SEA(n_rows=100), NaiveBayes(), detectors={"ddm": "DDM"}))
+    ['ddm']
+    """
     names = results.description.get("detectors", ())
     return list(dict.fromkeys(map(str, names))) if isinstance(names, list) else []

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge._foreign import adopt_stream
-from streamgauge.errors import StreamgaugeError, is_possible_path, shorten
+from streamgauge.errors import StreamgaugeError, is_possible_path, path_exists, shorten
 from streamgauge.names import find_labelled_stream
 from streamgauge.protocols import Labelling, Scheme, Stream
 from streamgauge.records.locks import open_temporary_folder
@@ -106,7 +106,7 @@ class Source:
         if self.reading:
             return OpenedStream(_open_file(text, self.reading, self.folder))
         path = _add_folder(text, self.folder)
-        is_path = "(" not in text and is_possible_path(path) and Path(path).exists()
+        is_path = "(" not in text and path_exists(path)
         stream, labelling = find_labelled_stream(path if is_path else text)
         if isinstance(stream, File) and text not in DATASETS:
             stream = replace(stream, path=_add_folder(str(stream.path), self.folder))
@@ -205,7 +205,7 @@ def _open_file(text: str, reading: Mapping[str, Any], folder: Path | None) -> Fi
     """Open a file by its path, or the file of a data set by its name."""
     options: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in reading.items()}
     path = _add_folder(text, folder)
-    if text in DATASETS and not (is_possible_path(path) and Path(path).exists()):
+    if text in DATASETS and not path_exists(path):
         return load_dataset(text, **options)
     return File(path, **options)
 

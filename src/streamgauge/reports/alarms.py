@@ -1,12 +1,16 @@
 """Alarms of drift detectors: marks on curves, and scores against the known drifts."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from math import isfinite
+
+import numpy as np
 
 from streamgauge._format.numbers import MISSING
 from streamgauge._format.text import count
 from streamgauge.drift import AlarmScore, score_results
-from streamgauge.records import RunData
+from streamgauge.drift.score import list_detectors
+from streamgauge.records import Alarm, RunData
 from streamgauge.reports.model import Cell, Grid
 
 __all__ = [
@@ -122,20 +126,20 @@ def build_alarms_grid(results: RunData) -> Grid | None:
 
 def _count_alarms(results: RunData) -> Grid | None:
     """Return how many alarms each detector raised for each learner, and where, if the true drifts are unknown."""
-    numbers: dict[tuple[str, str], list[int]] = {}
-    for (learner, detector, _), score in score_results(results).items() if results.n_rows else ():
-        numbers.setdefault((learner, detector), []).append(score.n_alarms)
-    if not numbers:
+    found: dict[tuple[str, str], list[Alarm]] = {
+        (learner, detector): [] for learner, detector in product(results.learners, list_detectors(results))
+    }
+    for alarm in results.alarms:
+        if alarm.kind == "drift" and (alarm.learner, alarm.detector) in found:
+            found[alarm.learner, alarm.detector].append(alarm)
+    if not (found and results.n_rows):
         return None
     rows = []
-    for (learner, detector), by_fold in numbers.items():
-        found = [
-            alarm.row
-            for alarm in results.alarms
-            if (alarm.learner, alarm.detector, alarm.kind) == (learner, detector, "drift")
-        ]
-        least, most = min(by_fold), max(by_fold)
-        cells = (f"{least:,}" if least == most else f"{least:,} to {most:,}", *(_format_ends(found)))
+    for (learner, detector), alarms in found.items():
+        numbers = np.bincount([alarm.fold for alarm in alarms], minlength=results.n_folds)
+        least, most = int(numbers.min()), int(numbers.max())
+        ends = _format_ends([alarm.row for alarm in alarms])
+        cells = (f"{least:,}" if least == most else f"{least:,} to {most:,}", *ends)
         rows.append((f"{detector} on {learner}", tuple(map(Cell, cells))))
     columns = ("detector", "alarms a fold" if results.n_folds > 1 else "alarms", "first, row", "last, row")
     note = "The true drifts of the stream are unknown, so the alarms cannot be scored."

@@ -19,7 +19,7 @@ OUTCOMES = {"kept": "kept by", "broken": "broken by", "undecided": "undecided fo
 
 
 def write_headline(results: RunData, comparisons: Sequence[Comparison] = ()) -> list[str]:
-    r"""Return the answers of a run: who does not beat a constant, the best in each tested measure, budgets, a rare class.
+    r"""Return the answers of a run: who does not beat a constant, the best by each measure, budgets, a rare class.
 
     Examples
     --------

@@ -122,7 +122,8 @@ def _build_ranked_grid(results: RunData, group: BestGroup, tests: Sequence[Compa
     lead = f"best ahead by, {to_difference_unit(unit, short=True)}"
     columns = ("learner", f"{label_measure(measure, unit)} [{level}]", lead, label_p(tests))
     deciding = next(iter(against.values()), tests[0])
-    how = ", ".join(filter(None, (f"Tested by {deciding.title}", deciding.question, deciding.adjustment)))
+    alone = f"p adjusted by {deciding.adjustment}, intervals of each pair alone" if deciding.adjustment else ""
+    how = ", ".join(filter(None, (f"Tested by {deciding.title}", deciding.question, alone)))
     equal = " °: not distinguishable from it, which does not show that they are equally good."
     title = title_ranked(measure, group.forgetting)
     return drop_empty_columns(

@@ -199,21 +199,21 @@ def _build_ranked_pairs_grid(ranking: Ranking) -> Grid:
     for pair in ranking.pairs:
         if math.isnan(pair.adjusted):
             continue
-        wins, losses, difference = pair.wins, pair.losses, pair.difference
+        wins, losses, lead = pair.wins, pair.losses, pair.difference if ranking.greater_is_better else -pair.difference
         names = [pair.first, pair.second]
         better = ranking.better(pair)
-        if better == pair.second or (better is None and (wins - losses, difference) < (0, 0.0)):
-            names, wins, losses, difference = names[::-1], losses, wins, -difference
+        if better == pair.second or (better is None and (wins - losses, lead) < (0, 0.0)):
+            names, wins, losses, lead = names[::-1], losses, wins, -lead
         cells = (
             Cell(f"{wins}/{pair.ties}/{losses}"),
-            Cell(format_difference(difference, ranking.unit)),
+            Cell(format_difference(lead, ranking.unit)),
             Cell(format_p_value(pair.adjusted), best=better is not None),
         )
-        rows.append((" against ".join(names), cells))
+        rows.append((" vs ".join(names), cells))
     unit = to_difference_unit(ranking.unit, short=True)
-    columns = ("pair", "w/t/l", f"difference, {unit}" if unit else "difference", "adjusted p")
+    columns = ("pair", "w/t/l", f"lead, {unit}" if unit else "lead", "adjusted p")
     note = (
-        "w/t/l: the streams that the first learner won, tied and lost. Difference: of the means over streams, first"
-        f" minus second. Test: {POST_HOCS[ranking.post_hoc]}. Bold: the first is better, at level {ranking.alpha:g}."
+        "w/t/l: the streams that the first learner won, tied and lost. Lead: by how much its mean over"
+        f" streams is better. Test: {POST_HOCS[ranking.post_hoc]}. Bold: the first is better, level {ranking.alpha:g}."
     )
     return Grid("Pairs over streams", columns, tuple(rows), note)

@@ -394,6 +394,7 @@ def _build_tests_grid(comparisons: Sequence[Comparison]) -> Grid:
     p_value = label_p(comparisons)
     columns = ("pair", "test", label_difference(shared), "interval", p_value)
     adjustment = comparisons[0].adjustment
-    note = "Tests that are valid once, after the last row." + (f" Adjusted by {adjustment}." if adjustment else "")
+    adjusted = f" p-values adjusted by {adjustment}, intervals of each pair alone." if adjustment else ""
+    note = f"Tests that are valid once, after the last row.{adjusted}"
     streams = ("interval for such streams", p_value) if with_streams else ()
     return Grid("Pairwise tests", (*columns, *streams), rows, note)

@@ -236,7 +236,8 @@ the rows, which the folds share.
 
         def format_interval(interval: tuple[float, float]) -> str:
             low, high = sorted(scale * bound for bound in interval)
-            return f"{100 * (1 - self.alpha):g}% interval {low:,.{digits}f} to {high:,.{digits}f}"
+            alone = "" if self.adjusted is None else "unadjusted "
+            return f"{alone}{100 * (1 - self.alpha):g}% interval {low:,.{digits}f} to {high:,.{digits}f}"
 
         evidence = f"{self.title} over {self.basis}, {_describe_p(self.p_value, self.adjusted, self.adjustment)}"
         if self.interval is not None:
@@ -279,7 +280,7 @@ the rows, which the folds share.
             (
                 "",
                 f"{difference}, {unit}" if unit else difference,
-                "interval",
+                "interval" if self.adjusted is None else "unadjusted interval",
                 "p" if self.adjusted is None else "adjusted p",
                 "test",
                 "question",

@@ -15,7 +15,7 @@ from streamgauge import SEA, NaiveBayes, NoChange, evaluate
 from streamgauge.drift import DDM
 from streamgauge.labelling import First
 from streamgauge.reports import page_html, write_page
-from streamgauge.significance import LiveTest
+from streamgauge.significance import LiveTest, compare_all
 from tests.support.report_examples import example_results, example_verdicts
 from tests.support.timed_examples import make_timed_stream
 
@@ -108,3 +108,29 @@ def test_the_differences_in_every_measure_are_drawn(browser: Browser, tmp_path: 
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     context.close()
     assert complaints == []
+
+
+def test_what_is_collapsed_is_named_on_paper_and_printed_once_it_is_open(browser: Browser, tmp_path: Path) -> None:
+    """Six learners and five measures take few pages; a reader who wants every test opens them first."""
+    learners = ["HoeffdingTree", "NaiveBayes", "NoChange", "MajorityClass", "Perceptron", "HoeffdingAdaptiveTree"]
+    measures = ["accuracy", "kappa", "g_mean", "balanced_accuracy", "f1_macro"]
+    results = evaluate("SEA(n_rows=3000)", learners, measures=measures, scheme="Bootstrap(5)", resources=True)
+    path = write_page(results, tmp_path / "report.html", compare_all(results))
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_selector("canvas", state="attached")
+
+    def count_pages() -> int:
+        return len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
+
+    short = count_pages()
+    page.emulate_media(media="print")
+    summary = page.locator("details.folded > summary").first
+    assert summary.is_visible()
+    assert "not printed" in summary.evaluate("node => getComputedStyle(node, '::after').content")
+    page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+    assert not page.locator("details:not([open])").count()
+    assert short < count_pages()
+    assert short <= 9
+    context.close()

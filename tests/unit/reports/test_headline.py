@@ -101,3 +101,16 @@ def test_a_learner_is_behind_only_if_all_the_best_are_better() -> None:
     ranking = rank_table(values, ["tree", "bayes", "last"])
     assert write_ranking_headline(ranking).startswith("Best over 12 streams")
     assert "better than last" in write_ranking_headline(ranking)
+
+
+def test_who_keeps_which_budget_is_said_before_the_verdicts() -> None:
+    budgets = ["error<0.3", "error<0.01", "recall[0]>0.0001"]
+    results = sg.evaluate("SEA(n_rows=4000)", ["NaiveBayes", "MajorityClass"], budgets=budgets)
+    outcomes = {(v.learner, v.requirement): v.outcome for v in results.model_verdicts}
+    assert outcomes["NaiveBayes", "error<0.3"] == "kept"
+    assert {outcomes[name, "error<0.01"] for name in results.learners} == {"broken"}
+    answer = write_headline(results)[-1]
+    assert answer.startswith("No learner is known to keep all budgets: error<0.3 is kept by NaiveBayes")
+    assert "error<0.01 is broken by all;" in answer
+    alone = sg.evaluate("SEA(n_rows=4000)", "NaiveBayes", budgets="error<0.3")
+    assert write_headline(alone)[-1] == "NaiveBayes keeps the budget: error<0.3 is kept by NaiveBayes."

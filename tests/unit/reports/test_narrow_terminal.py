@@ -1,14 +1,18 @@
 """On 80 columns five measures and six learners are readable, and every name is whole."""
 
 from io import StringIO
+from itertools import combinations
 
+import numpy as np
 import pytest
 from rich.console import Console
 from rich.text import Text
 
 import streamgauge as sg
 from streamgauge.reports import build_summary
-from streamgauge.reports.terminal import StackedTable
+from streamgauge.reports.rankings import build_ranking_document
+from streamgauge.reports.terminal import StackedTable, to_renderable
+from streamgauge.significance import rank_table
 from streamgauge.streams import ArrayStream
 
 LEARNERS = [
@@ -52,3 +56,15 @@ def test_a_wide_terminal_has_one_table() -> None:
         console = Console(width=width, file=StringIO(), record=True)
         console.print(table)
         assert console.export_text().count("learner") == n_tables
+
+
+def test_a_ranking_fits_80_columns_with_whole_names() -> None:
+    values = np.random.default_rng(1).random((10, len(LEARNERS)))
+    ranking = rank_table(values, LEARNERS)
+    console = Console(width=80, file=StringIO(), record=True)
+    console.print(to_renderable(build_ranking_document(ranking)))
+    lines = console.export_text().splitlines()
+    assert max(map(len, lines)) <= 80
+    pairs = [f"{a} vs {b}" for pair in combinations(LEARNERS, 2) for a, b in (pair, pair[::-1])]
+    assert len([line for line in lines if line.strip().startswith(tuple(pairs))]) == 2 * 15  # in two parts
+    assert all(any(line.rstrip().endswith(f" {name}") for line in lines) for name in LEARNERS)  # in the diagram

@@ -19,11 +19,14 @@ from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
 from streamgauge import NaiveBayes, NoChange, evaluate
+from streamgauge._format.numbers import MISSING
 from streamgauge.drift import DDM
 from streamgauge.errors import StreamgaugeError
 from streamgauge.labelling import Delayed, First
 from streamgauge.records import Drift, Reading
 from streamgauge.reports import build_summary, page_html, write_page
+from streamgauge.reports.alarms import build_alarms_grid
+from streamgauge.reports.charts import build_curve_charts
 from streamgauge.reports.curves import Curve, downsample_curves, summarise_series
 from streamgauge.reports.series import list_series
 from streamgauge.reports.title import describe_run
@@ -372,3 +375,34 @@ def test_the_introduction_says_when_labels_came() -> None:
         late
     )
     assert "Labels" not in describe_run(evaluate(SEA(n_rows=100), NoChange()))
+
+
+def test_the_last_value_of_a_chart_is_not_rounded_twice() -> None:
+    run = Results.from_readings((Reading(1, "tree", 0, "accuracy", "Landmark()", 0.2227509),), n_rows=1)
+    (chart,) = build_curve_charts(run, run.learners)
+    assert chart.to_data(10)["lines"][0]["mean"] == [0.2227509]
+
+
+def test_the_title_of_confusion_matrices_says_which_rows_they_cover() -> None:
+    for forgettings, phrase in (
+        (["Window(100)", "Landmark"], "over all rows"),
+        (["Window(100)"], "over the last 100 rows"),
+    ):
+        html = page_html(evaluate("SEA(n_rows=500)", "NaiveBayes", forgetting=forgettings))
+        assert f"<h2>Confusion matrix {phrase}</h2>" in html
+
+
+def test_alarms_without_known_drifts_are_counted() -> None:
+    run = evaluate("SEA(n_rows=4000)", ["NoChange", "NaiveBayes"], detectors=["DDM", "HDDMA"], scheme="Bootstrap(3)")
+    grid = build_alarms_grid(run)
+    assert grid is not None
+    assert not run.drifts
+    assert len(grid.rows) == 4
+    for name, (numbers, first, last) in grid.rows:
+        own = [alarm for alarm in run.alarms if f"{alarm.detector} on {alarm.learner}" == name]
+        own = [alarm for alarm in own if alarm.kind == "drift"]
+        by_fold = [sum(alarm.fold == fold for alarm in own) for fold in range(3)]
+        assert numbers.text == " to ".join(map(str, sorted({min(by_fold), max(by_fold)})))
+        rows = [f"{alarm.row:,}" for alarm in sorted(own)] or [MISSING]
+        assert (first.text, last.text) == (rows[0], rows[-1])
+    assert any(alarm.kind == "drift" for alarm in run.alarms)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+import streamgauge as sg
 from streamgauge.records import Differences
 from streamgauge.reports import build_summary, page_html, report
 from streamgauge.reports.charts import build_difference_charts
@@ -261,3 +262,41 @@ def test_without_a_random_share_of_labels_only_the_estimate_without_labels_is_sh
         assert "27.00 (+5.80)" in text or name == "terminal", name
         assert "abels alone" not in text, name
         assert "the labelled rows are no random share." in text, name
+
+
+def test_where_rows_have_dates_every_surface_names_them(results: Results) -> None:
+    times = 1_704_067_200.0 + 86_400.0 * np.linspace(0, 100, len(results.rows))
+    dated = replace(results, times=times)
+    name = dated.name_row(4000)
+    assert re.fullmatch(r"row 4,000 \(2024-\d\d-\d\d\)", name)
+    for surface, text in list_surfaces(dated).items():
+        assert f"tree is better than bayes in accuracy, known since {name}" in text, surface
+        assert f"since {dated.name_row(8000)}" in text, surface
+    elapsed = replace(results, times=np.linspace(0.0, 60.0, len(results.rows)))
+    assert elapsed.name_row(4000) == "row 4,000"
+
+
+def test_pairs_that_wait_for_rows_are_one_claim_and_are_counted() -> None:
+    waiting = [replace(UNSURE, first=f"learner {k}", earlier=None, interval=None, note=NOTE) for k in range(9)]
+    ((claims,), terms) = claim_verdicts(waiting)
+    assert [claim.whole for claim in claims.claims] == ["All 9 pairs: undecided yet in accuracy"]
+    assert sum(NOTE in term for term in terms) == 1
+    ((claims,), _) = claim_verdicts([BETTER, UNSURE, *waiting])
+    assert [claim.sentence.partition(",")[0] for claim in claims.claims[:2]] == [
+        "tree is better than bayes in accuracy",
+        "9 pairs: undecided yet in accuracy",
+    ]
+    assert len(claims.shown) == 3
+
+
+def test_a_value_since_a_later_row_than_that_of_the_verdict_does_not_contradict_it() -> None:
+    late = replace(BROKEN, row=3000, since=8000)
+    assert re.match(r".* breaks error<0\.05, known since row 3,000; its error since row 8,000 is ", str(late))
+
+
+def test_live_verdicts_name_the_labels_that_they_leave_out() -> None:
+    run = sg.evaluate("SEA(n_rows=3000)", "NaiveBayes", labelling="Delayed(500)", budgets="error<0.3")
+    for name, text in list_surfaces(run).items():
+        assert "Live verdicts leave out the 500 rows whose label was still due at the end" in text, name
+    known = sg.evaluate("SEA(n_rows=3000)", "NaiveBayes", budgets="error<0.3")
+    assert not any("leave out the" in text for text in list_surfaces(known).values())

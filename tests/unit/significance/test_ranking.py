@@ -226,7 +226,7 @@ def test_saved_results_are_ranked_on_the_command_line(tmp_path: Path) -> None:
     assert outcome.exit_code == 0, outcome.output
     assert "No clear best over 4 streams; ahead: bayes, mean rank 1.00 by accuracy" in outcome.output
     assert "the smallest possible" in outcome.output
-    assert re.search(r"bayes against no change +4/0/0 +\+\d+\.\d\d +0\.\d{4}", outcome.output)
+    assert re.search(r"bayes vs no change +4/0/0 +\+\d+\.\d\d +0\.\d{4}", outcome.output)
     assert (tmp_path / "ranks.svg").exists()
     done = CliRunner().invoke(cli, ["rank", *folders, "--post-hoc", "nemenyi", "--json"])
     found = json.loads(done.output)

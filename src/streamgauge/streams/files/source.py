@@ -16,7 +16,7 @@ from pathlib import Path
 from shutil import copyfileobj
 from typing import IO, cast
 
-from streamgauge.errors import StreamgaugeError, is_possible_path, make_printable
+from streamgauge.errors import StreamgaugeError, make_printable, path_exists
 from streamgauge.records.locks import open_temporary_folder
 
 __all__ = ["CHUNK_BYTES", "Source"]
@@ -60,7 +60,7 @@ class Source:
         path = _copy_standard_input() if self._argument == "-" else Path(self._argument)
         if not path.is_file():
             msg = f"{self.name} is a directory, not a file" if path.is_dir() else f"there is no file {self.name}"
-            if is_possible_path(path) and path.exists() and not path.is_dir():
+            if path_exists(path) and not path.is_dir():
                 msg = f"{self.name} is a pipe or a device, which cannot be read twice: read it from standard input, '-'"
             raise StreamgaugeError(msg)
         return path

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import is_dataclass
 from pathlib import Path
 
-from streamgauge.errors import StreamgaugeError, is_possible_path
+from streamgauge.errors import StreamgaugeError, path_exists
 from streamgauge.streams.files.file import File
 
 __all__ = ["refuse_replacing"]
@@ -25,11 +25,11 @@ def refuse_replacing(stream: object, output: Path | str, option: str = "") -> No
     streamgauge.errors.StreamgaugeError: ...rows.csv is the file that the rows are read from: write to another one
     """
     output = Path(output)
-    if not (is_possible_path(output) and output.exists()):
+    if not path_exists(output):
         return
     for file in _find_files(stream):
         path = Path(file.path)
-        if is_possible_path(path) and path.exists() and path.samefile(output):
+        if path_exists(path) and path.samefile(output):
             msg = f"{option}{' ' * bool(option)}{output} is the file that the rows are read from: write to another one"
             raise StreamgaugeError(msg)
 
