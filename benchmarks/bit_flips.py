@@ -127,7 +127,7 @@ def read_journal(folder: Path) -> Facts:
     if shown["summary"]["state"] == "unreadable":
         raise StreamgaugeError(shown["summary"]["reason"])
     curves = to_plain(run.read_curves().records)
-    return {"about": view.about, "status": view.status(), "events": view.events(), "curves": curves, **shown}
+    return {"about": to_plain(view.run), "status": view.status(), "events": view.events(), "curves": curves, **shown}
 
 
 def build_experiment() -> Experiment:

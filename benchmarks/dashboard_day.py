@@ -49,7 +49,7 @@ class LiveRun:
     def __init__(self, folder: Path) -> None:
         self.learners = tuple(f"learner {k}" for k in range(10))
         self.layout = Layout(self.learners, ("Landmark()",), ("accuracy", "kappa"), n_folds=1, with_costs=False)
-        self.journal = Journal(folder, self.layout, {"stream": "SEA()", "scheme": "Prequential()"})
+        self.journal = Journal(folder, self.layout, {"stream": {"name": "SEA()"}, "scheme": {"name": "Prequential()"}})
         self.draws, self.n = np.random.default_rng(1), 0
 
     def step(self) -> None:

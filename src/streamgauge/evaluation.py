@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from streamgauge._engine.batch_plan import Backend, RunSpec
-from streamgauge._engine.checkpoint.policy import CheckpointPolicy, as_policy, identify_run
+from streamgauge._engine.checkpoint.policy import CheckpointPolicy, as_policy
 from streamgauge._engine.collector import Progress, join_confusions, join_label_counts, join_times
 from streamgauge._engine.journal import Journal, Layout
 from streamgauge._engine.loop import Run, RunOptions
@@ -50,6 +50,7 @@ from streamgauge.names import find_labelled_stream, find_learners, find_object, 
 from streamgauge.protocols import Forgetting, Labelling, LiveStreamBase, Measure, Recorder, Scheme, Stream, StreamBase
 from streamgauge.records import Failure, ModelVerdict, Reading, Verdict, list_readings
 from streamgauge.records.description import RunDescription
+from streamgauge.records.manifest import RunManifest
 from streamgauge.results import ConfusionMatrices, Predictions, Results
 from streamgauge.results.call import CALL, describe_call, list_files
 from streamgauge.results.log import open_log
@@ -379,7 +380,7 @@ the measures, or use two_way_t
         with_times = self._stream.has_times is not False
         compared = tuple(measure.name for measure in self._build_run_spec().compared)
         layout = Layout(*self._names, self._source.scheme.n_folds, self._is_metered, with_times, compared)
-        with Journal(self.journal, layout, self._describe_plan()) as journal:
+        with Journal(self.journal, layout, self._describe()) as journal:
             self._run = run = self._make_run()
             for progress in run.advance(lambda: should_stop() or journal.is_stop_requested):
                 journal.write_progress(progress, self.failures, self._describe_source)
@@ -402,9 +403,14 @@ the measures, or use two_way_t
             recorders=self.recorders,
             recorder_context=(self.stream, self._source.schema, list(self.specs), self._forgetting_names),
             checkpoints=self.checkpoints,
-            identity=lambda: identify_run(self._describe(), self.detectors, self.recorders),
+            manifest=self._make_manifest,
         )
         return Run(self._source, self.run_spec, options)
+
+    def _make_manifest(self) -> RunManifest:
+        """Return what must fit a checkpoint for the run to resume from it."""
+        recorders = [to_text(recorder) for recorder in self.recorders]
+        return RunManifest.here(*self._names, {**self._describe(), "recorders": recorders})
 
     @property
     def _required_measures(self) -> tuple[Measure, ...]:
@@ -481,7 +487,7 @@ the measures, or use two_way_t
             pairs=collector.pairs,
             n_rows=collector.n_done,
             complete=not self._run.ended_by,
-            description={**self._describe(), **({"notes": list(self.notes)} if self.notes else {})},
+            description=self._describe_end(),
             feedback=collector.feedback,
             resources=collector.resources(read),
             failures=collector.failures,
@@ -536,18 +542,6 @@ the measures, or use two_way_t
         hints = (suggest_chunks(name, self.specs[name], self._source.schema, rows, spent[name]) for name in slow)
         return tuple(hint for hint in hints if hint is not None)
 
-    def _describe_plan(self) -> dict[str, object]:
-        """Describe the run before it starts, for the journal."""
-        return {
-            "stream": to_text(self.stream),
-            "scheme": to_text(self.scheme),
-            "n_rows": self.n_rows_known,
-            "labelling": to_text(self.labelling),
-            "detectors": list(self.detectors),
-            "seed": self.seed,
-            "measure_facts": {measure.name: describe_measure(measure) for measure in self.measures},
-        }
-
     def _describe_drifts(self) -> list[dict[str, object]]:
         n_done = 0 if self._run is None else self._run.collector.n_done
         return [asdict(drift) for drift in drifts_of(self.stream, n_done)]
@@ -561,20 +555,34 @@ the measures, or use two_way_t
             "label_estimates": [asdict(estimate) for estimate in estimates],
         }
 
-    def _describe(self) -> RunDescription:
-        """Describe the run, for the manifest and for checkpoints."""
+    def _describe_end(self) -> dict[str, object]:
+        """Describe the run so far, for the manifest of its results."""
         run = self._run
         ended_by, n_done, seconds = ("", 0, 0.0) if run is None else (run.ended_by, run.collector.n_done, run.seconds)
-        learners = {name: {"spec": to_text(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}
+        description: dict[str, Any] = {**self._describe()}
         live: Mapping[str, object] = self._stream.facts()
+        if live or isinstance(self._stream, LiveStreamBase):
+            description["live"] = dict(live)
+        if not ended_by:
+            description["stream"] = {**description["stream"], "n_rows": n_done}
+        notes = {"notes": list(self.notes)} if self.notes else {}
+        return {
+            **description,
+            "drifts": self._describe_drifts(),
+            "seconds": seconds,
+            "ended_by": ended_by or "end of the rows",
+            **notes,
+        }
+
+    def _describe(self) -> RunDescription:
+        """Describe the run by what is known before it starts, for its manifest everywhere."""
+        learners = {name: {"spec": to_text(spec), "seedless": spec.seedless} for name, spec in self.specs.items()}
         facts = {
-            **({"live": dict(live)} if live or isinstance(self._stream, LiveStreamBase) else {}),
             "stream": {
                 "name": to_text(self.stream),
                 "fingerprint": self.stream.fingerprint,
-                "n_rows": self.n_rows_known if ended_by else n_done,
+                "n_rows": self.n_rows_known,
             },
-            "drifts": self._describe_drifts(),
             "learners": learners,
             "scheme": {
                 "name": to_text(self.scheme),
@@ -589,7 +597,7 @@ the measures, or use two_way_t
             **({"score_unlabelled_start": True} if self.score_unlabelled_start else {}),
             "forgettings": list(self._forgetting_names),
             "measures": {measure.name: describe_measure(measure) for measure in self.measures},
-            "detectors": list(self.detectors),
+            "detectors": {name: to_text(detector) for name, detector in self.detectors.items()},
             "every": self.every,
             "time_limit": self.time_limit,
             "time_budget": self.time_budget,
@@ -597,8 +605,6 @@ the measures, or use two_way_t
             "live_test": None if self.live_test is None else to_text(self.live_test),
             **({"budgets": list(map(str, self.requirements))} if self.requirements else {}),
             "seed": self.seed,
-            "seconds": seconds,
-            "ended_by": ended_by or "end of the rows",
             CALL: self._describe_call(),
         }
         return cast("RunDescription", facts)
@@ -652,7 +658,7 @@ the measures, or use two_way_t
         with ExitStack() as stack:
             writer = None if log is None else stack.enter_context(open_log(self._check_log(Path(log))))
             if writer is not None:
-                writer.write("start", self._describe_plan())
+                writer.write("start", {name: fact for name, fact in self._describe().items() if name != CALL})
             should_stop = stack.enter_context(catch_stop_signals(terminate=self.checkpoints is not None))
             advance_to = stack.enter_context(progress_bar(self.n_rows_known, shown=progress))
             for part in self.advance(should_stop):

@@ -18,7 +18,7 @@ from streamgauge.names import find_stream
 from streamgauge.protocols import Stream
 from streamgauge.records import ModelVerdict, PairSums, Verdict
 from streamgauge.records.locks import open_temporary_folder
-from streamgauge.results import Results, RunManifest, load, save
+from streamgauge.results import Results, ResultsManifest, load, save
 from streamgauge.results.call import CALL, FileFacts, list_files, restore_call, restore_stream
 from streamgauge.results.files import read_manifest
 from streamgauge.streams import File
@@ -142,7 +142,7 @@ def rerun(
     )
 
 
-def _load(results: Results | Path | str) -> tuple[Results, RunManifest]:
+def _load(results: Results | Path | str) -> tuple[Results, ResultsManifest]:
     """Return results as they are read from a folder, and their manifest."""
     if isinstance(results, Results):
         with open_temporary_folder() as folder:
@@ -310,7 +310,7 @@ def _shorten(value: object) -> str:
     return text if len(text) <= 120 else f"{text[:117]}..."
 
 
-def _compare_versions(before: RunManifest, after: RunManifest) -> Iterator[str]:
+def _compare_versions(before: ResultsManifest, after: ResultsManifest) -> Iterator[str]:
     """Yield the versions and facts about the machine that differ."""
     for was, now in ((before.versions, after.versions), (before.machine, after.machine)):
         for name in dict.fromkeys((*was, *now)):

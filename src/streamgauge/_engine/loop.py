@@ -2,10 +2,10 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from streamgauge._engine.batch_plan import Backend, BatchPlan, BatchResult, Executor, RunSpec
 from streamgauge._engine.checkpoint.policy import CheckpointPolicy, ResumePoint
@@ -15,6 +15,7 @@ from streamgauge._engine.planner import Planner, PlannerMark
 from streamgauge._engine.schedule import Score
 from streamgauge._engine.source import RowSource
 from streamgauge.protocols import CellBatch, Recorder
+from streamgauge.records.manifest import RunManifest
 from streamgauge.significance.live import LiveTest
 from streamgauge.significance.single_model import ModelWatch
 
@@ -50,8 +51,8 @@ class RunOptions:
         What else to record, and what recorders are opened with.
     checkpoints
         When checkpoints are written and where; None for none.
-    identity
-        Returns what must be the same for a run to resume from a checkpoint.
+    manifest
+        Returns what the run is, which checkpoints hold.
     """
 
     score: Score
@@ -67,7 +68,7 @@ class RunOptions:
     recorders: Sequence[Recorder]
     recorder_context: RecorderContext
     checkpoints: CheckpointPolicy | None
-    identity: Callable[[], Mapping[str, Any]]
+    manifest: Callable[[], RunManifest]
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class Run:
         began, seconds_before = time.perf_counter(), 0.0
         with ExitStack() as stack:
             checkpoints = options.checkpoints
-            resume_point = None if checkpoints is None else stack.enter_context(checkpoints.open(options.identity))
+            resume_point = None if checkpoints is None else stack.enter_context(checkpoints.open(options.manifest))
             executor = stack.enter_context(options.backend.open(self._run_spec))
             callbacks = self._open_recorders(stack, resume_point)
             if resume_point is not None:

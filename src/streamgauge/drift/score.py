@@ -4,7 +4,7 @@ Every drift has a window of rows in which the first alarm detects it. Further al
 which are counted separately and are neither right nor wrong. An alarm outside all windows is false.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from statistics import fmean, median
@@ -371,4 +371,4 @@ def list_detectors(results: RunData) -> list[str]:
     ['ddm']
     """
     names = results.description.get("detectors", ())
-    return list(dict.fromkeys(map(str, names))) if isinstance(names, list) else []
+    return [str(name) for name in names] if isinstance(names, Mapping) else []

@@ -1,10 +1,10 @@
 """Checkpoints of the runs of an experiment, in the folder of the run until its results are saved."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from streamgauge._engine.checkpoint import BestEffort, CheckpointPolicy, Folder
 from streamgauge._foreign import adopt_stream
@@ -23,8 +23,6 @@ class RunCheckpoints:
     ----------
     folder
         Folder of the run.
-    run
-        Name of the run, a digest of what it does.
     every
         Rows between checkpoints; None for about every 30 seconds, 0 for none.
     ignore_before
@@ -34,13 +32,12 @@ class RunCheckpoints:
     --------
     >>> import tempfile
     >>> from streamgauge import SEA
-    >>> checkpoints = RunCheckpoints(Path(tempfile.mkdtemp()), "1f")
+    >>> checkpoints = RunCheckpoints(Path(tempfile.mkdtemp()))
     >>> checkpoints.exist, checkpoints.make_policy(SEA(), print) is None
     (False, False)
     """
 
     folder: Path
-    run: str
     every: int | None = None
     ignore_before: float | None = None
 
@@ -52,7 +49,12 @@ class RunCheckpoints:
             self.ignore_before is None or path.stat().st_mtime >= self.ignore_before for path in newest
         )
 
-    def make_policy(self, stream: Stream, warn: Callable[[str], object]) -> CheckpointPolicy | None:
+    def make_policy(
+        self,
+        stream: Stream,
+        warn: Callable[[str], object],
+        describe: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict,
+    ) -> CheckpointPolicy | None:
         """Return how checkpoints are written; None for a live stream, which drops its rows at each checkpoint.
 
         Parameters
@@ -61,14 +63,14 @@ class RunCheckpoints:
             The stream of the run.
         warn
             Called with the reason if the run could not be resumed after a kill.
+        describe
+            Returns the description of the run as its results will have it.
         """
         if self.every == 0 or isinstance(adopt_stream(stream), LiveStreamBase):
             return None
         if not self.exist:
             self.drop()
-        # Paths are left out: a sample is drawn into another folder each time.
-        run = {"run": self.run, "version": version("streamgauge")}
-        return CheckpointPolicy(self._folder.path, self.every, resume=True, best_effort=BestEffort(run, warn))
+        return CheckpointPolicy(self._folder.path, self.every, resume=True, best_effort=BestEffort(warn, describe))
 
     def drop(self) -> None:
         """Remove all checkpoints."""

@@ -2,10 +2,11 @@
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from streamgauge._engine.journal import format as files
 from streamgauge.backends import Threads
@@ -167,9 +168,7 @@ class _ClaimedJob:
 
     @property
     def _checkpoints(self) -> RunCheckpoints:
-        return RunCheckpoints(
-            self._folder, self.claim.run, self.settings.checkpoint_every, self.settings.ignore_checkpoints_before
-        )
+        return RunCheckpoints(self._folder, self.settings.checkpoint_every, self.settings.ignore_checkpoints_before)
 
     def _evaluate_or_resume(self, opened: OpenedStream) -> Results:
         """Resume from a checkpoint if there is one; if that fails, start from the first row."""
@@ -185,6 +184,7 @@ class _ClaimedJob:
         experiment, condition = self.job.experiment, self.claim.condition
         scheme = MAKERS["schemes"](self.job.scheme)
         learners = experiment.make_learners()
+        describe = partial(self._describe, opened=opened)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FailureWarning)  # failures are part of the results
             warnings.simplefilter("ignore", CheckpointWarning)  # the checkpoint before it is as good
@@ -207,28 +207,26 @@ class _ClaimedJob:
                 seed=condition.seed,
                 resources=experiment.resources,
                 backend=Threads(self.settings.threads),
-                checkpoint=self._checkpoints.make_policy(opened.stream, self._warn),
+                checkpoint=self._checkpoints.make_policy(opened.stream, self._warn, describe),
                 journal=self._folder,
                 on_reading=_ProgressReporter(self),
                 progress=False,
             )
         for note in results.notes:
             self.report(Event("noted", self.index, label=condition.stream, text=note))
-        return replace(results, description=self._describe(results, opened))
+        return replace(results, description=describe(results.description))
 
     def _warn(self, reason: str) -> None:
         self.report_event("noted", text=f"if it is killed, it starts from the first row: {reason}")
 
-    def _describe(self, results: Results, opened: OpenedStream) -> dict[str, object]:
-        """Return the description of the results with stream, scheme and labelling named as in the experiment."""
-        description, condition = dict(results.description), self.claim.condition
+    def _describe(self, description: Mapping[str, Any], opened: OpenedStream) -> dict[str, Any]:
+        """Return the description of the run with stream, scheme and labelling named as in the experiment."""
+        condition = self.claim.condition
         training = "" if opened.training is None else "Pretrained on a training set: "
-        for part, name in (("stream", condition.stream), ("scheme", f"{training}{condition.scheme}")):
-            facts = description[part]
-            if isinstance(facts, dict):
-                facts["name"] = name
         return {
             **description,
+            "stream": {**description["stream"], "name": condition.stream},
+            "scheme": {**description["scheme"], "name": f"{training}{condition.scheme}"},
             "labelling": condition.labelling,
             "experiment": self.claim.experiment,
             "condition": condition.key,

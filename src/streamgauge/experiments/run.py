@@ -175,7 +175,7 @@ def _remove_leftovers(store: Store) -> None:
     busy = {run["run"] for run in store.running()}
     for run in store.runs():
         if run["status"] == "finished" and run["run"] not in busy:
-            RunCheckpoints(store.get_folder(run["run"]), run["run"]).drop()
+            RunCheckpoints(store.get_folder(run["run"])).drop()
 
 
 def _resolve(experiment: Experiment | Path | str, folder: Path | str | None) -> tuple[Experiment, Path]:

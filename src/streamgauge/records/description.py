@@ -32,14 +32,14 @@ class SchemeFacts(TypedDict):
 
 
 class RunDescription(TypedDict):
-    """A run: what it did, on which rows, with which options, and how it ended.
+    """A run: what it does, on which rows, with which options; once it has ended also how, with the drifts it met.
 
-    Checkpoints hold it without what may differ when a run resumes; the manifest of results holds all of it.
+    Checkpoints also name the recorders, and runs of an experiment their place in it.
     """
 
     live: NotRequired[dict[str, Any]]
     stream: StreamFacts
-    drifts: list[dict[str, Any]]
+    drifts: NotRequired[list[dict[str, Any]]]
     learners: dict[str, LearnerFacts]
     scheme: SchemeFacts
     labelling: str
@@ -47,16 +47,21 @@ class RunDescription(TypedDict):
     score_unlabelled_start: NotRequired[bool]
     forgettings: list[str]
     measures: dict[str, dict[str, Any]]
-    detectors: list[str]
+    detectors: dict[str, str]
     every: int
     time_limit: float | None
     time_budget: float | None
+    call_limit: NotRequired[float]
     live_test: str | None
     budgets: NotRequired[list[str]]
     seed: int
-    seconds: float
-    ended_by: str
     call: dict[str, Any]
+    seconds: NotRequired[float]
+    ended_by: NotRequired[str]
     notes: NotRequired[list[str]]
     tested: NotRequired[str]
+    recorders: NotRequired[list[str]]
     experiment: NotRequired[str]
+    condition: NotRequired[str]
+    sample: NotRequired[dict[str, Any]]
+    asked: NotRequired[dict[str, Any]]

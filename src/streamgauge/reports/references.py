@@ -195,7 +195,6 @@ def _find_things(runs: Sequence[RunData]) -> dict[str, object]:
         texts += [str(part) for part in (stream.get("name"), stream.get("fingerprint"), scheme.get("name"))]
         texts += [str(facts) for facts in get_part(run.description, "learners").values()]
         texts += [*run.forgettings, *run.measures]
-        detectors = run.description.get("detectors")
-        texts += map(str, detectors) if isinstance(detectors, list) else ()
+        texts += map(str, get_part(run.description, "detectors").values())
     names = dict.fromkeys(name for text in texts for name in _NAMES.findall(text) if name in known)
     return {name: known[name] for name in names}

@@ -1,7 +1,8 @@
 """The public Results class, results as files and tables, and recorders."""
 
+from streamgauge.records.manifest import RunManifest
 from streamgauge.results.files import holds_results, load, save
-from streamgauge.results.manifest import RunManifest, build_manifest
+from streamgauge.results.manifest import ResultsManifest, build_manifest
 from streamgauge.results.recorders import ConfusionMatrices, Misclassified, Predictions
 from streamgauge.results.results import Results
 from streamgauge.results.saved_errors import SavedErrors, read_errors
@@ -12,6 +13,7 @@ __all__ = [
     "Misclassified",
     "Predictions",
     "Results",
+    "ResultsManifest",
     "RunManifest",
     "SavedErrors",
     "build_manifest",

@@ -13,6 +13,7 @@ import json
 import shutil
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,12 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.errors import DamageWarning, StreamgaugeError, make_printable, require_path, shorten
+from streamgauge.errors import DamageWarning, StreamgaugeError, require_path
 from streamgauge.records import BlockLayout, BlockTallies, Confusions, Differences, LabelCounts, Resources
 from streamgauge.records.blocks import VoteBins
 from streamgauge.records.checksums import compute_file_checksum, read_limited, seal_json, unseal_json
 from streamgauge.records.locks import lock_folder
-from streamgauge.results.manifest import FORMAT, DifferenceFacts, ResourceFacts, RunManifest
+from streamgauge.records.manifest import check_format
+from streamgauge.results.manifest import DifferenceFacts, ResourceFacts, ResultsManifest
 from streamgauge.results.results import Results
 from streamgauge.results.saved_errors import PREDICTION_FORMATS, STEM
 from streamgauge.results.tables import (
@@ -84,7 +86,7 @@ def save(results: Results, folder: Path | str) -> Path:
             temporary.mkdir()
             for name, table in _build_tables(results).items():
                 parquet.write_table(table, temporary / name)
-            manifest = replace(RunManifest.of(results), files=_compute_checksums(temporary, folder))
+            manifest = replace(ResultsManifest.of(results), files=_compute_checksums(temporary, folder))
             (temporary / MANIFEST).write_text(seal_json(manifest.to_json(), indent=2) + "\n", encoding="utf-8")
             _move_files(temporary, folder)
         except OSError as error:
@@ -172,7 +174,7 @@ def load(folder: Path | str) -> Results:
     return replace(results, description={**results.description, "notes": [*results.notes, *tables.notes]})
 
 
-def read_manifest(folder: Path | str) -> RunManifest:
+def read_manifest(folder: Path | str) -> ResultsManifest:
     """Read the manifest of saved results; raise if it is missing, damaged or of another version.
 
     Examples
@@ -201,7 +203,7 @@ def read_manifest(folder: Path | str) -> RunManifest:
         raise StreamgaugeError(msg) from None
     _check_format(path, data)
     try:
-        return RunManifest.from_json(facts)
+        return ResultsManifest.from_json(facts)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         msg = f"the results in {folder} are damaged: {MANIFEST} is malformed ({type(error).__name__}: {error})"
         raise StreamgaugeError(msg) from None
@@ -209,16 +211,10 @@ def read_manifest(folder: Path | str) -> RunManifest:
 
 def _check_format(path: Path, data: bytes) -> None:
     """Raise if a manifest, checksum aside, is of another version."""
-    try:
-        manifest = json.loads(data)
-        written, versions = manifest["format"], manifest.get("versions")
-    except (LookupError, TypeError, ValueError, RecursionError):
-        return
-    if written != FORMAT:
-        by = f", written by streamgauge {versions.get('streamgauge')}," if isinstance(versions, dict) else ""
-        shown = make_printable(shorten(f"{written}{by}"))
-        msg = f"{path} has format {shown} but this version of streamgauge reads format {FORMAT}"
-        raise StreamgaugeError(msg)
+    facts = None
+    with suppress(ValueError, RecursionError):
+        facts = json.loads(data)
+    check_format(path, facts)
 
 
 class _Tables:
@@ -243,7 +239,7 @@ class _Tables:
         return None
 
 
-def _read_results(tables: _Tables, manifest: RunManifest) -> Results:
+def _read_results(tables: _Tables, manifest: ResultsManifest) -> Results:
     learners, forgettings, measures = manifest.learners, manifest.forgettings, manifest.measures
     classes = manifest.classes or ()
     shape = (-1, len(learners), manifest.n_folds, len(forgettings), len(measures))

@@ -1,16 +1,12 @@
 """The manifest of saved results, typed: what ``manifest.json`` holds, read and written in one place."""
 
 import math
-import platform
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
-from importlib.metadata import version
-from typing import Any, TypedDict, cast
+from typing import Any, Self, TypedDict, cast
 
 import numpy as np
 
-from streamgauge import _native
-from streamgauge._format.text import describe_platform
 from streamgauge.records import (
     Alarm,
     BlockLayout,
@@ -25,15 +21,12 @@ from streamgauge.records import (
     Verdict,
 )
 from streamgauge.records.blocks import BASELINES
-from streamgauge.records.description import RunDescription
+from streamgauge.records.manifest import RunManifest
 from streamgauge.records.tally import STATISTICS
 from streamgauge.results.results import Results
 from streamgauge.results.tables import COST_TOTALS
 
-__all__ = ["FORMAT", "DifferenceFacts", "ResourceFacts", "RunManifest", "build_manifest"]
-
-FORMAT = 2
-PACKAGES = ("streamgauge", "numpy", "scipy", "pyarrow")
+__all__ = ["DifferenceFacts", "ResourceFacts", "ResultsManifest", "build_manifest"]
 
 
 class DifferenceFacts(TypedDict):
@@ -59,42 +52,31 @@ class ResourceFacts(TypedDict):
 
 
 @dataclass(frozen=True)
-class RunManifest:
-    """What was run, where and with which versions, and what was found that is no table.
+class ResultsManifest(RunManifest):
+    """The manifest of a run that has ended, and what was found that is no table.
 
     Parameters
     ----------
-    format
-        The version of the files.
-    complete, n_rows, n_folds, learners, forgettings, measures
+    complete, n_rows, n_folds
         As in `Results`.
-    description
-        The run: stream, options and how it ended.
     alarms, pairs, verdicts, model_verdicts, label_estimates, failures, classes, feedback
         As in `Results`.
     differences, blocks, resources
         What describes the tables of these; None if the run has none.
-    versions, machine
-        Where it ran.
     files
         The checksums of the files beside it; None before they are written.
 
     Examples
     --------
     >>> from streamgauge import SEA, NoChange, evaluate
-    >>> manifest = RunManifest.of(evaluate(SEA(n_rows=100), NoChange()))
-    >>> manifest.complete, RunManifest.from_json(manifest.to_json()).to_json() == manifest.to_json()
+    >>> manifest = ResultsManifest.of(evaluate(SEA(n_rows=100), NoChange()))
+    >>> manifest.complete, ResultsManifest.from_json(manifest.to_json()).to_json() == manifest.to_json()
     (True, True)
     """
 
-    format: int
     complete: bool
     n_rows: int
     n_folds: int
-    learners: tuple[str, ...]
-    forgettings: tuple[str, ...]
-    measures: tuple[str, ...]
-    description: RunDescription
     alarms: tuple[Alarm, ...]
     pairs: tuple[PairSums, ...]
     verdicts: tuple[Verdict, ...]
@@ -106,22 +88,19 @@ class RunManifest:
     blocks: BlockLayout | None
     feedback: Feedback | None
     resources: ResourceFacts | None
-    versions: Mapping[str, str]
-    machine: Mapping[str, str]
     files: Mapping[str, str] | None = None
 
     @classmethod
-    def of(cls, results: Results) -> "RunManifest":
+    def of(cls, results: Results) -> Self:
         """Return the manifest of results on this machine."""
-        return cls(
-            format=FORMAT,
+        return cls.here(
+            results.learners,
+            results.forgettings,
+            results.measures,
+            results.description,
             complete=results.complete,
             n_rows=results.n_rows,
             n_folds=results.n_folds,
-            learners=tuple(results.learners),
-            forgettings=tuple(results.forgettings),
-            measures=tuple(results.measures),
-            description=cast("RunDescription", results.description),
             alarms=results.alarms,
             pairs=results.pairs,
             verdicts=results.verdicts,
@@ -133,34 +112,29 @@ class RunManifest:
             blocks=None if results.blocks is None else results.blocks.layout,
             feedback=results.feedback,
             resources=_summarise_resources(results.resources),
-            versions={"python": platform.python_version(), **{package: version(package) for package in PACKAGES}},
-            machine={"platform": describe_platform(), "instruction_set": _native.instruction_set()},
         )
 
     def to_json(self) -> dict[str, Any]:
         """Return the manifest as JSON values; NaN, which JSON lacks, becomes null."""
-        facts = {field.name: getattr(self, field.name) for field in fields(self)}
+        facts = super().to_json()
         for name in _RECORDS:
             facts[name] = [_to_json(asdict(record)) for record in facts[name]]
         for name in ("blocks", "feedback"):
             facts[name] = None if facts[name] is None else _to_json(asdict(facts[name]))
-        for name in ("learners", "forgettings", "measures", "classes"):
-            facts[name] = None if facts[name] is None else list(facts[name])
         if self.files is None:
             del facts["files"]
         return facts
 
     @classmethod
-    def from_json(cls, facts: Mapping[str, Any]) -> "RunManifest":
-        """Return the manifest with the facts of `to_json`."""
+    def _parse(cls, facts: Mapping[str, Any]) -> dict[str, Any]:
         parsed = {field.name: facts[field.name] for field in fields(cls) if field.name != "files"}
+        parsed |= super()._parse(facts)
         for name, parse in _RECORDS.items():
             parsed[name] = tuple(map(parse, facts[name]))
-        for name in ("learners", "forgettings", "measures", "classes"):
-            parsed[name] = None if facts[name] is None else tuple(map(str, facts[name]))
+        parsed["classes"] = None if facts["classes"] is None else tuple(map(str, facts["classes"]))
         parsed["blocks"] = _parse_layout(facts["blocks"])
         parsed["feedback"] = _parse_feedback(facts["feedback"])
-        return cls(**parsed, files=facts.get("files"))
+        return {**parsed, "files": facts.get("files")}
 
 
 def build_manifest(results: Results) -> dict[str, Any]:
@@ -172,7 +146,7 @@ def build_manifest(results: Results) -> dict[str, Any]:
     >>> build_manifest(evaluate(SEA(n_rows=100), NoChange()))["complete"]
     True
     """
-    return RunManifest.of(results).to_json()
+    return ResultsManifest.of(results).to_json()
 
 
 def _describe_differences(differences: Differences | None) -> DifferenceFacts | None:

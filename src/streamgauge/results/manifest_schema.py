@@ -1,14 +1,15 @@
 """The JSON schema of ``manifest.json``, from the types of what it holds."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import numpy as np
 
 from streamgauge.records.description import RunDescription
-from streamgauge.results.manifest import FORMAT, RunManifest
+from streamgauge.records.manifest import FORMAT, RunManifest
+from streamgauge.results.manifest import ResultsManifest
 
 __all__ = ["build_manifest_schema"]
 
@@ -28,7 +29,9 @@ Definitions = dict[str, Any]
 
 
 def build_manifest_schema() -> dict[str, Any]:
-    """Return the JSON schema of ``manifest.json``; its ``$defs`` has that of a verdict.
+    """Return the JSON schema of ``manifest.json``.
+
+    Its ``$defs`` has that of a verdict, and of what describes a run in checkpoints, journals and stores.
 
     Examples
     --------
@@ -36,7 +39,8 @@ def build_manifest_schema() -> dict[str, Any]:
     {'enum': ['first', 'second', 'equivalent', 'undecided']}
     """
     definitions: dict[str, Any] = {}
-    schema = _describe_record(RunManifest, definitions)
+    schema = _describe_record(ResultsManifest, definitions)
+    definitions[RunManifest.__name__] = _describe_record(RunManifest, definitions)
     properties = {**schema["properties"], "format": {"const": FORMAT}, "checksum": _CHECKSUM}
     properties["files"] = {"type": "object", "additionalProperties": _CHECKSUM}
     return {
@@ -82,7 +86,7 @@ def _describe_record(record: Any, definitions: Definitions) -> dict[str, Any]:  
     optional = {name for name, hint in hints.items() if get_origin(hint) is NotRequired}
     if is_dataclass(record):
         hints = {field.name: hints[field.name] for field in fields(record)}
-        optional = {field.name for field in fields(record) if record is RunManifest and field.default is not MISSING}
+        optional = {"files"} & hints.keys()
     properties = {
         name: _describe(get_args(hint)[0] if get_origin(hint) is NotRequired else hint, definitions)
         for name, hint in hints.items()

@@ -83,7 +83,7 @@ def _collect_samples(run_folders: RunFolders) -> Iterator[Sample]:
 
 
 def _collect_run_samples(name: str, view: JournalReader) -> Iterator[Sample]:
-    status, run = view.status(), {"run": name, "stream": str(view.about.get("stream"))}
+    status, run = view.status(), {"run": name, "stream": str(view.run.description["stream"]["name"])}
     yield "streamgauge_rows_total", run, float(status.get("n_rows") or 0)
     yield "streamgauge_run_seconds", run, float(status.get("seconds") or 0.0)
     yield "streamgauge_failures", run, len(status.get("failures") or ())

@@ -2,8 +2,8 @@
 
 import math
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -13,7 +13,8 @@ from streamgauge._engine.journal import format as files
 from streamgauge._format.text import describe_forgetting
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import LabelEstimate
-from streamgauge.results import Results
+from streamgauge.records.manifest import RunManifest
+from streamgauge.results import Results, ResultsManifest
 from streamgauge.results.files import read_manifest
 from streamgauge.serve.catalogues import find_experiment
 from streamgauge.serve.curve_sources import MALFORMED, Cache, RunRecords, read_journal
@@ -78,9 +79,9 @@ class Run:
     def __init__(self, folder: Path, name: str, cache: Cache) -> None:
         self.folder, self.name, self._cache = folder, name, cache
 
-    def _read_manifest(self) -> dict[str, Any] | None:
-        facts: dict[str, Any] | None = self._cache.read(self.folder / "manifest.json", _read_manifest)
-        return facts
+    def _read_manifest(self) -> ResultsManifest | None:
+        manifest: ResultsManifest | None = self._cache.read(self.folder / "manifest.json", _read_manifest)
+        return manifest
 
     def _read_journal(self) -> JournalReader | None:
         about = self.folder / files.FOLDER / files.ABOUT
@@ -96,7 +97,7 @@ class Run:
         if view.state in {"running", "died"}:  # it runs again in the folder of an earlier run
             return False
         # The journal is finished just before the results are saved; older results are those of an earlier run.
-        return (self.folder / "manifest.json").stat().st_mtime >= float(view.about["started"])
+        return (self.folder / "manifest.json").stat().st_mtime >= view.process.started
 
     def check_files(self) -> None:
         """Raise unless everything in the folder of the run and in its journal is a file or a folder, and no link."""
@@ -126,25 +127,35 @@ class Run:
     def _find_main_facts(self) -> dict[str, Any]:
         view = self._read_journal()
         if self.is_saved or view is None:
-            return {"id": self.name, **_summarise_manifest(self._read_manifest() or {}), **self._find_times(view)}
-        status, about = view.status(), view.about
+            return {"id": self.name, **self._summarise_saved(view)}
+        status = view.status()
         return {
             "id": self.name,
             "state": view.state_of(status),
-            "stream": about.get("stream"),
-            "scheme": about.get("scheme"),
-            **view.layout.facts,
+            **_summarise_run(view.run),
+            "n_folds": view.layout.n_folds,
             "n_rows": status.get("n_rows", 0),
-            "total": about.get("n_rows"),
             "seconds": status.get("seconds"),
             "updated": status.get("updated"),
-            "started": about.get("started"),
+            "started": view.process.started,
             "reason": status.get("reason", ""),
         }
 
-    def _find_times(self, view: JournalReader | None) -> dict[str, Any]:
-        saved = (self.folder / "manifest.json").stat().st_mtime if (self.folder / "manifest.json").is_file() else None
-        return {"started": saved if view is None else view.about.get("started"), "updated": saved}
+    def _summarise_saved(self, view: JournalReader | None) -> dict[str, Any]:
+        manifest = self._read_manifest()
+        if manifest is None:
+            return {"state": "cut short"}
+        description, saved = manifest.description, (self.folder / "manifest.json").stat().st_mtime
+        return {
+            "state": "complete" if manifest.complete else "cut short",
+            **_summarise_run(manifest),
+            "n_folds": manifest.n_folds,
+            "n_rows": manifest.n_rows,
+            "seconds": description.get("seconds"),
+            "updated": saved,
+            "started": saved if view is None else view.process.started,
+            "reason": "" if manifest.complete else description.get("ended_by", ""),
+        }
 
     @_names_run
     def describe(self) -> dict[str, Any]:
@@ -154,18 +165,19 @@ class Run:
         if self.is_saved or view is None:
             results = self._cache.load(self.folder).results
             return {**summary, **_describe_results(results), "has_pairs": results.differences is not None}
-        status, about = view.status(), view.about
+        status = view.status()
         _, events = view.events()
         return {
             **summary,
-            "measure_facts": about.get("measure_facts", {}),
+            **_describe_run(view.run.description),
+            "with_costs": view.layout.with_costs,
+            "with_times": view.layout.with_times,
             **_select_verdicts(status),
             "has_pairs": bool(status.get("verdicts")),
             "failures": status.get("failures", []),
             "drifts": status.get("drifts", []),
             "source": status.get("source"),
             "alarms": merge_alarms(events, status.get("n_rows", 0)),
-            "described": {name: about.get(name) for name in ("stream", "scheme", "labelling", "detectors", "seed")},
         }
 
     @_names_run
@@ -242,46 +254,41 @@ def _read_title(path: Path) -> dict[str, Any] | None:
     return files.read_json(path, by_hand=True)
 
 
-def _read_manifest(path: Path) -> dict[str, Any]:
-    """Read the parts of a manifest that a list shows; alarms and sums of pairs can be long."""
-    manifest = read_manifest(path.parent)
-    wanted = ("complete", "n_rows", "n_folds", "learners", "forgettings", "measures", "description")
-    return {name: getattr(manifest, name) for name in wanted}
+def _read_manifest(path: Path) -> ResultsManifest:
+    """Read a manifest without what can be long, which a list does not show."""
+    return replace(read_manifest(path.parent), alarms=(), pairs=(), verdicts=(), model_verdicts=(), label_estimates=())
 
 
-def _summarise_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
-    description = manifest.get("description") or {}
-    complete = manifest.get("complete", False)
-    return {
-        "state": "complete" if complete else "cut short",
-        "stream": (description.get("stream") or {}).get("name"),
-        "scheme": (description.get("scheme") or {}).get("name"),
-        **{axis: manifest.get(axis, []) for axis in ("learners", "forgettings", "measures")},
-        "n_folds": manifest.get("n_folds", 1),
-        "n_rows": manifest.get("n_rows", 0),
-        "total": (description.get("stream") or {}).get("n_rows"),
-        "seconds": description.get("seconds"),
-        "reason": "" if complete else description.get("ended_by", ""),
-    }
+def _summarise_run(run: RunManifest) -> dict[str, Any]:
+    """Return the main facts of a run, saved or not."""
+    stream, scheme = (_get_part(run.description, name) for name in ("stream", "scheme"))
+    axes = {axis: getattr(run, axis) for axis in ("learners", "forgettings", "measures")}
+    return {"stream": stream.get("name"), "scheme": scheme.get("name"), "total": stream.get("n_rows"), **axes}
+
+
+def _describe_run(description: Mapping[str, object]) -> dict[str, Any]:
+    """Return the further facts of a run, saved or not."""
+    described = {name: description.get(name) for name in ("labelling", "seed", "score")}
+    described |= {name: _get_part(description, name).get("name") for name in ("stream", "scheme")}
+    described["detectors"] = list(_get_part(description, "detectors"))
+    return {"described": described, "measure_facts": description.get("measures", {})}
+
+
+def _get_part(description: Mapping[str, object], name: str) -> Mapping[str, Any]:
+    part = description.get(name)
+    return part if isinstance(part, Mapping) else {}
 
 
 def _describe_results(results: Results) -> dict[str, Any]:
-    description = results.description
-    names = ("stream", "scheme", "labelling", "detectors", "seed", "score")
-    described = {name: description.get(name) for name in names}
-    for name in ("stream", "scheme"):
-        facts = described[name]
-        described[name] = facts.get("name") if isinstance(facts, dict) else facts
     alarms = [{**asdict(alarm), "n": 1} for alarm in results.alarms]
     return {
-        "measure_facts": description.get("measures", {}),
+        **_describe_run(results.description),
         "with_costs": results.resources is not None,
         "verdicts": None,  # slow to compute, so the page requests them separately
         "failures": [asdict(failure) for failure in results.failures],
         "drifts": [asdict(drift) for drift in results.drifts],
         "source": None,
         "alarms": merge_alarms(alarms, results.n_rows),
-        "described": described,
     }
 
 

@@ -27,12 +27,12 @@ create table runs (
   condition text not null,   -- equal for runs whose learners can be compared
   stream text not null, fingerprint text not null, scheme text not null, labelling text not null, score text not null,
   seed integer not null, rows integer, every integer, time_budget real,
-  test_balance real, labelled real, sample text not null,  -- how a sample was drawn; empty for other streams
-  asked text not null,       -- measures, forgettings and so on, as JSON
+  test_balance real, labelled real,  -- of a sample
+  manifest text not null,    -- what was run, as in its folder; empty if it failed
   n_rows integer, n_folds integer, seconds real,
   status text not null,      -- finished or failed
   error text not null,
-  version text not null, host text not null, finished_at text not null, checksum integer
+  host text not null, finished_at text not null, checksum integer
 ) strict;
 create table cells (
   run text not null references runs on delete cascade,
@@ -58,8 +58,8 @@ create index runs_of_condition on runs (condition);
 COLUMNS = {
     "runs": (
         *("run", "experiment", "condition", "stream", "fingerprint", "scheme", "labelling", "score", "seed", "rows"),
-        *("every", "time_budget", "test_balance", "labelled", "sample", "asked", "n_rows", "n_folds", "seconds"),
-        *("status", "error", "version", "host", "finished_at"),
+        *("every", "time_budget", "test_balance", "labelled", "manifest", "n_rows", "n_folds", "seconds"),
+        *("status", "error", "host", "finished_at"),
     ),
     "cells": ("run", "learner", "spec", "status", "error"),
     "finals": ("run", "learner", "measure", "forgetting", "mean", "spread", "greater_is_better"),

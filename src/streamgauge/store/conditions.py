@@ -5,6 +5,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from streamgauge.records.manifest import RunManifest
+
 __all__ = ["Condition", "WantedResults", "compute_digest"]
 
 
@@ -96,13 +98,8 @@ class WantedResults:
         )
 
     @classmethod
-    def from_json(cls, text: str) -> "WantedResults":
-        """Parse the text of `to_json`."""
-        facts: dict[str, Any] = json.loads(text)
-        for name in ("measures", "forgettings", "detectors", "live_measures", "budgets"):
-            facts[name] = tuple(facts[name])
-        return cls(**facts)
-
-    def to_json(self) -> str:
-        """Return the request as JSON."""
-        return json.dumps(asdict(self))
+    def of(cls, run: RunManifest) -> "WantedResults":
+        """Return what was asked for in a run of a store."""
+        facts = run.description["asked"]
+        texts = {name: tuple(fact) for name, fact in facts.items() if name != "resources"}
+        return cls(**texts, resources=facts["resources"])

@@ -5,12 +5,13 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from importlib.metadata import version
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from streamgauge.errors import StreamgaugeError
+from streamgauge.records.manifest import RunManifest
 from streamgauge.results import Results
 from streamgauge.store.catalogue import read_table
 from streamgauge.store.conditions import Condition, WantedResults, compute_digest
@@ -83,7 +84,8 @@ def find_finished_cells(
     wanted = {
         run
         for run, row in runs.items()
-        if WantedResults.from_json(row["asked"]).covers(request)
+        if (manifest := _read_manifest(row)) is not None
+        and WantedResults.of(manifest).covers(request)
         and (
             ignore_results_before is None
             or datetime.fromisoformat(row["finished_at"]).timestamp() >= ignore_results_before
@@ -115,9 +117,6 @@ def enter_run(catalogue: sqlite3.Connection, claim: Claim, facts: Mapping[str, A
         "time_budget": condition.time_budget,
         "test_balance": condition.sample.get("test_balance"),
         "labelled": condition.sample.get("labelled"),
-        "sample": json.dumps(condition.sample) if condition.sample else "",
-        "asked": claim.request.to_json(),
-        "version": version("streamgauge"),
         "host": Owner.here().host,
         **facts,
     }
@@ -149,6 +148,15 @@ def find_finals(results: Results) -> Iterator[tuple[str | float | None, ...]]:
         yield learner, measure, forgetting, *numbers, int(results.greater_is_better(measure))
 
 
+def _read_manifest(row: Mapping[str, Any]) -> RunManifest | None:
+    """Return what was run; None if it failed."""
+    try:
+        return RunManifest.from_json(json.loads(row["manifest"])) if row["manifest"] else None
+    except (LookupError, TypeError, ValueError, RecursionError) as error:
+        msg = f"the manifest of the run {row['run']} is malformed ({type(error).__name__}: {error})"
+        raise StreamgaugeError(msg) from None
+
+
 def list_runs(catalogue: sqlite3.Connection) -> list[dict[str, Any]]:
     """Return all runs, oldest first, each with its learners."""
     cells: dict[str, list[dict[str, Any]]] = {}
@@ -156,7 +164,8 @@ def list_runs(catalogue: sqlite3.Connection) -> list[dict[str, Any]]:
         cells.setdefault(cell.pop("run"), []).append(cell)
     runs = read_table(catalogue, "runs")
     for run in runs:
-        run["sample"], run["asked"] = json.loads(run["sample"] or "null"), json.loads(run["asked"])
+        manifest = _read_manifest(run)
+        run["manifest"] = None if manifest is None else manifest.to_json()
         run["learners"] = cells.get(run["run"], [])
     return runs
 

@@ -1,16 +1,18 @@
 """A folder of runs with its catalogue: claims of running processes, finished runs and their results."""
 
+import json
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from streamgauge._engine.journal.format import read_json, write_json
 from streamgauge.errors import StreamgaugeError, unknown_name
+from streamgauge.records.manifest import RunManifest
 from streamgauge.results import Results, load, save
 from streamgauge.store.catalogue import connect, create, replace_run, write
 from streamgauge.store.conditions import Condition, WantedResults, compute_digest
@@ -129,7 +131,7 @@ class Store:
             if not missing or not free or (together and len(free) < len(missing)):
                 return "busy" if missing else "done"
             claim = Claim(
-                run=compute_digest(condition.key, free, request.to_json()),
+                run=compute_digest(condition.key, free, asdict(request)),
                 condition=condition,
                 request=request,
                 learners=free,
@@ -168,10 +170,13 @@ class Store:
 
     def finish(self, claim: Claim, results: Results) -> None:
         """Save the results of a claimed run; learners that failed are recorded as failed."""
+        results = replace(results, description={**results.description, "asked": asdict(claim.request)})
         save(results, self.get_folder(claim.run))
         failed = {failure.learner: str(failure) for failure in results.failures}
         seconds = results.description.get("seconds")
         facts = {"n_rows": results.n_rows, "n_folds": results.n_folds, "seconds": seconds, "error": ""}
+        run = RunManifest.here(results.learners, results.forgettings, results.measures, results.description)
+        facts["manifest"] = json.dumps(run.to_json())
         with self._replace(claim, facts) as (catalogue, all_facts):
             enter_run(catalogue, claim, {**all_facts, "status": "finished"}, failed)
             rows = [(claim.run, *row) for row in find_finals(results) if row[0] not in failed]
@@ -179,7 +184,7 @@ class Store:
 
     def fail(self, claim: Claim, error: str) -> None:
         """Record why a claimed run failed."""
-        facts = {"n_rows": None, "n_folds": None, "seconds": None, "error": error, "status": "failed"}
+        facts = {"n_rows": None, "n_folds": None, "seconds": None, "error": error, "status": "failed", "manifest": ""}
         with self._replace(claim, facts) as (catalogue, all_facts):
             enter_run(catalogue, claim, all_facts, dict.fromkeys(claim.learners, error))
 

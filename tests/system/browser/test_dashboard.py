@@ -286,7 +286,7 @@ def test_curves_are_drawn_over_the_times_of_rows_and_over_rows(browser: Browser,
 
 def test_a_live_run_is_followed_over_time(browser: Browser, tmp_path: Path) -> None:
     layout = Layout(("tree",), ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False, with_times=True)
-    with Journal(tmp_path / "live", layout, {"stream": "payments"}) as journal:
+    with Journal(tmp_path / "live", layout, {"stream": {"name": "payments"}}) as journal:
 
         def step(row: int) -> None:
             values = np.full((1, 1, 1, 1, 1), 0.5 + row / 1e4)
@@ -372,7 +372,7 @@ class Runner:
     """A run that is advanced by hand."""
 
     def __init__(self, folder: Path, n_points: int = 0, layout: Layout = LAYOUT) -> None:
-        self.journal = Journal(folder, layout, {"stream": "SEA()", "scheme": "Prequential()"})
+        self.journal = Journal(folder, layout, {"stream": {"name": "SEA()"}, "scheme": {"name": "Prequential()"}})
         self.layout, self.row = layout, 0
         self._draws = np.random.default_rng(1)
         if n_points:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from streamgauge._engine import source
 from streamgauge._engine.checkpoint import BestEffort, CheckpointPolicy
 from streamgauge._engine.checkpoint.container import FORMAT, Checkpoint, decode, encode
 from streamgauge._engine.checkpoint.folder import Folder
+from streamgauge._engine.journal import JournalReader
 from streamgauge._engine.source import RowSource
 from streamgauge.drift import DDM
 from streamgauge.errors import CheckpointWarning, FailureWarning, StreamgaugeError
@@ -27,6 +29,7 @@ from streamgauge.forgetting import Tumbling
 from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, Fraction
 from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, PythonLearner
 from streamgauge.records import Batch
+from streamgauge.records.manifest import RunManifest
 from streamgauge.results import ConfusionMatrices, Misclassified, Predictions, Results
 from streamgauge.schemes import Bootstrap, Chunks, CrossValidation, Holdout, Prequential
 from streamgauge.streams import SEA, ArrayStream, File, write
@@ -53,6 +56,10 @@ def facts(results: Results) -> list[Any]:
     description = {name: fact for name, fact in results.description.items() if name not in ("seconds", "call")}
     values = results.values.tobytes()
     return [results.rows.tolist(), values, pairs, fed, results.alarms, results.failures, results.complete, description]
+
+
+def describe_run(stream: str) -> RunManifest:
+    return RunManifest.here(("tree",), (), (), {"stream": {"name": stream}})
 
 
 class Nervous:
@@ -152,6 +159,35 @@ def test_the_last_two_checkpoints_are_kept(stopped: Path) -> None:
     assert facts(resumed(stopped)) == facts(whole_run())
 
 
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"measures": ["kappa", "accuracy"]}, "order of measures is ['accuracy', 'kappa'] there"),
+        ({"learners": {"b": NaiveBayes(), "a": MajorityClass()}}, "order of learners is ['a', 'b'] there"),
+        ({"detectors": {"DDM": DDM(drift=2.5)}}, "detectors DDM is "),
+    ],
+)
+def test_a_run_whose_parts_come_in_another_order_does_not_resume(
+    tmp_path: Path, changed: dict[str, Any], reason: str
+) -> None:
+    options: dict[str, Any] = {"learners": {"a": MajorityClass(), "b": NaiveBayes()}, "live_test": None}
+    options |= {"measures": ["accuracy", "kappa"], "detectors": {"DDM": DDM()}, "every": 200}
+    evaluate(SEA(n_rows=N), checkpoint=tmp_path, checkpoint_every=200, n_rows=600, **options)
+    with pytest.raises(StreamgaugeError, match=re.escape(reason)):
+        evaluate(SEA(n_rows=N), checkpoint=tmp_path, resume=True, **options | changed)
+
+
+def test_the_journal_of_a_resumed_run_is_whole_whatever_the_kill_left_of_it(tmp_path: Path) -> None:
+    run, checkpoints = tmp_path / "run", tmp_path / "checkpoints"
+    options: dict[str, Any] = {"every": 100, "batch_size": 100, "journal": run}
+    cut_short(checkpoints, 5, SEA(n_rows=N), NaiveBayes(), checkpoint_every=200, **options)
+    readings = run / "journal" / "readings.f64"
+    readings.write_bytes(readings.read_bytes()[:40] + b"!")
+    results = evaluate(SEA(n_rows=N), NaiveBayes(), checkpoint=checkpoints, resume=True, **options)
+    view = JournalReader(run)
+    assert view.layout.rows(view.records()[1]).tolist() == results.rows.tolist() == [*range(100, N + 1, 100)]
+
+
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "foreign"])
 def test_a_damaged_checkpoint_is_reported_and_the_one_before_it_used(stopped: Path, damage: str) -> None:
     newest = files_of(stopped)[0]
@@ -162,10 +198,10 @@ def test_a_damaged_checkpoint_is_reported_and_the_one_before_it_used(stopped: Pa
             "flipped": data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :],
             "cut": data[:-100],
             "empty": b"",
-            "foreign": encode(Checkpoint(1000, {"stream": "another"}, {}, {})),
+            "foreign": encode(Checkpoint(1000, describe_run("another"), {}, {})),
         }[damage]
     )
-    reason = {"empty": "not a checkpoint of streamgauge", "foreign": "of another run: stream is another there"}
+    reason = {"empty": "not a checkpoint of streamgauge", "foreign": "of another run: stream name is another there"}
     found = f"{reason.get(damage, 'it is damaged')}.*using the previous checkpoint, of row 900"
     with pytest.warns(CheckpointWarning, match=found):
         results = resumed(stopped)
@@ -458,7 +494,7 @@ def test_after_a_checkpoint_that_could_not_be_written_aside_none_is_written(
         write(self, checkpoint, **options)
 
     def rows_until(stop: int) -> list[int]:
-        kept = CheckpointPolicy(tmp_path, 100, resume=True, best_effort=BestEffort({}, warned.append))
+        kept = CheckpointPolicy(tmp_path, 100, resume=True, best_effort=BestEffort(warned.append))
         run = Evaluation(SEA(n_rows=N), NaiveBayes(), every=50, checkpoint=kept)
         rows = []
         stopping = threading.Event()
@@ -531,11 +567,11 @@ def test_a_folder_that_becomes_read_only_within_a_checkpoint_is_reported_in_one_
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
     folder = Folder(tmp_path)
-    folder.write(Checkpoint(100, {"stream": "SEA()"}, {}, {}))
+    folder.write(Checkpoint(100, describe_run("SEA()"), {}, {}))
     monkeypatch.setattr(Path, "replace", refuse)
     monkeypatch.setattr(Path, "unlink", refuse)
     with pytest.raises(StreamgaugeError, match=r"cannot write a checkpoint into .*: Permission denied; the last good"):
-        folder.write(Checkpoint(200, {"stream": "SEA()"}, {}, {}))
+        folder.write(Checkpoint(200, describe_run("SEA()"), {}, {}))
     with (
         pytest.raises(StreamgaugeError, match=r"cannot write .*rows\.csv: Permission denied"),
         replace_atomically(tmp_path / "rows.csv") as temporary,

@@ -28,9 +28,9 @@ from streamgauge._engine.journal import Journal, JournalReader, Layout
 from streamgauge._engine.journal import format as files
 from streamgauge._engine.journal import writer as writing
 from streamgauge._format.downsample import Buckets
-from streamgauge.errors import DamageWarning
 from streamgauge.records import Alarm
 from streamgauge.records.checksums import seal_json
+from streamgauge.records.manifest import RunManifest
 
 LAYOUT = Layout(("tree",), ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False)
 
@@ -151,13 +151,21 @@ def test_a_record_that_a_crash_cut_off_is_not_read(tmp_path: Path) -> None:
 
 def test_every_flipped_bit_of_a_journal_is_named_or_changes_nothing(tmp_path: Path) -> None:
     alarms = (Alarm(5, "tree", 0, "DDM"), Alarm(7, "tree", 0, "DDM"))
-    with Journal(tmp_path, LAYOUT, {"stream": "SEA()", "title": 'a "b" \\'}) as journal:
+    with Journal(tmp_path, LAYOUT, {"stream": {"name": "SEA()"}, "title": 'a "b" \\'}) as journal:
         for row in range(10, 40, 10):
             journal.write_progress(progress_at([row], alarms=alarms))
 
     def read() -> tuple[object, ...]:
         view = JournalReader(tmp_path)
-        return view.about, view.status(), view.events(), view.records()[0], view.records()[1].tobytes()
+        return (
+            view.run,
+            view.process,
+            view.layout,
+            view.status(),
+            view.events(),
+            view.records()[0],
+            view.records()[1].tobytes(),
+        )
 
     whole = read()
     for name in (files.ABOUT, files.STATUS, files.EVENTS, files.READINGS):
@@ -174,18 +182,6 @@ def test_every_flipped_bit_of_a_journal_is_named_or_changes_nothing(tmp_path: Pa
             assert found == whole or name in str(found)
         path.write_bytes(data)
     assert read() == whole
-
-
-def test_a_damaged_journal_does_not_end_the_run_that_continues_it(tmp_path: Path) -> None:
-    with Journal(tmp_path, LAYOUT) as journal:
-        journal.write_progress(progress_at([10]))
-    path = tmp_path / "journal" / files.READINGS
-    path.write_bytes(path.read_bytes()[:-1] + b"!")
-    with (
-        pytest.warns(DamageWarning, match=r"readings.f64 is damaged: reading 0"),
-        Journal(tmp_path, LAYOUT, from_row=10),
-    ):
-        assert len(JournalReader(tmp_path).records()[1]) == 0
 
 
 def test_an_event_that_a_crash_cut_off_is_not_read(tmp_path: Path) -> None:
@@ -210,7 +206,7 @@ def test_a_long_run_keeps_to_its_space_and_loses_no_extreme(tmp_path: Path, monk
     mean, _, _ = view.layout.curve(records, "accuracy", "Landmark()")
     assert len(records) <= 400
     assert max(sizes) <= 32 + 400 * 8 * (LAYOUT.width + 1)
-    assert generation > json.loads((tmp_path / "journal" / files.ABOUT).read_text())["started"] * 1000 - 1
+    assert generation > json.loads((tmp_path / "journal" / files.ABOUT).read_text())["process"]["started"] * 1000 - 1
     assert (mean.max(), mean.min()) == (50.0, -50.0)
     rows = view.layout.rows(records)
     assert (rows[0], rows[-1]) == (1, 5_000)
@@ -226,27 +222,6 @@ def test_too_many_alarms_are_merged_and_counted(tmp_path: Path, monkeypatch: pyt
     assert len(events) <= 101
     assert sum(event["n"] for event in events) == 1_000
     assert [event["row"] for event in events] == sorted(event["row"] for event in events)
-
-
-def test_a_resumed_run_continues_behind_what_it_had_read(tmp_path: Path) -> None:
-    with Journal(tmp_path, LAYOUT) as journal:
-        for row in (10, 20, 30):
-            journal.write_progress(progress_at([row], row / 100, alarms=(Alarm(row - 1, "tree", 0, "DDM"),)))
-    with Journal(tmp_path, LAYOUT, from_row=20) as journal:
-        journal.write_progress(progress_at([30], 0.99))
-    view = JournalReader(tmp_path)
-    _, records = view.records()
-    assert view.layout.rows(records).tolist() == [10, 20, 30]
-    assert view.layout.curve(records, "accuracy", "Landmark()")[0].ravel().tolist() == [0.1, 0.2, 0.99]
-    assert [event["row"] for event in view.events()[1]] == [9, 19]
-
-
-def test_another_run_does_not_resume_a_journal(tmp_path: Path) -> None:
-    with Journal(tmp_path, LAYOUT) as journal:
-        journal.write_progress(progress_at([10]))
-    other = Layout(("bayes",), ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False)
-    with Journal(tmp_path, other, from_row=10):
-        assert len(JournalReader(tmp_path).records()[1]) == 0
 
 
 def test_a_disk_that_refuses_ends_the_journal_and_not_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,13 +249,14 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         seal_json({}),
         seal_json({"format": 99}),
         seal_json({"format": 2, "learners": 3}),
+        seal_json(RunManifest.here((), (), (), {}).to_json()),
         "\x00",
     ],
 )
 def test_a_folder_without_a_sound_journal_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "journal").mkdir()
     (tmp_path / "journal" / "about.json").write_text(text)
-    with pytest.raises(StreamgaugeError, match=r"holds no journal|about.json is damaged"):
+    with pytest.raises(StreamgaugeError, match=r"holds no journal|about.json is damaged|has format 99 but"):
         JournalReader(tmp_path)
 
 

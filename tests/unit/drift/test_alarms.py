@@ -362,7 +362,7 @@ def test_the_command_lists_detectors_and_runs_them_beside_an_evaluation(tmp_path
     assert {"EWMAChart", "STEPD", "FHDDM"} < listed
     stream = ("--stream", "SEA(drift_every=5000)", "--rows", "20000", "--learner", "NaiveBayes")
     run("evaluate", *stream, "--detector", "DDM", "--out", str(tmp_path), "--quiet")
-    assert load(tmp_path).description["detectors"] == ["DDM"]
+    assert load(tmp_path).description["detectors"] == {"DDM": "DDM(warning=2.0)"}
 
 
 @pytest.mark.parametrize(

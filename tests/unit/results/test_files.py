@@ -96,7 +96,7 @@ def test_results_stay_whole_where_others_cannot_be_written(results, tmp_path, mo
     def full_disk(_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("streamgauge.results.files.RunManifest.of", full_disk)
+    monkeypatch.setattr("streamgauge.results.files.ResultsManifest.of", full_disk)
     with pytest.raises(StreamgaugeError, match="No space left"):
         save(sg.evaluate(sg.SEA(n_rows=500), sg.NoChange()), tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -10,7 +10,7 @@ import streamgauge as sg
 from release.manifest_schema import PATH, format_schema
 from streamgauge.drift import DDM
 from streamgauge.labelling import Delayed, Fraction
-from streamgauge.results import Results, RunManifest, save
+from streamgauge.results import Results, ResultsManifest, save
 from streamgauge.results.manifest_schema import build_manifest_schema
 from tests.support.json_schema import find_violations
 from tests.support.timed_examples import make_timed_stream
@@ -69,8 +69,8 @@ def test_the_schema_refuses_what_a_manifest_must_not_hold(cases: dict[str, Resul
 
 def test_a_manifest_is_read_back_as_it_was_written(cases: dict[str, Results]) -> None:
     for results in cases.values():
-        facts = json.loads(json.dumps(RunManifest.of(results).to_json()))
-        manifest = RunManifest.from_json(facts)
+        facts = json.loads(json.dumps(ResultsManifest.of(results).to_json()))
+        manifest = ResultsManifest.from_json(facts)
         assert json.loads(json.dumps(manifest.to_json())) == facts
         assert manifest.verdicts == results.verdicts
         assert manifest.alarms == results.alarms

@@ -486,7 +486,7 @@ def test_away_from_this_machine_there_is_always_a_token() -> None:
 
 
 def test_a_page_that_watches_receives_what_is_new_and_nothing_else(tmp_path: Path) -> None:
-    with Journal(tmp_path / "live", LAYOUT, {"stream": "SEA()", "n_rows": 1_000}) as journal:
+    with Journal(tmp_path / "live", LAYOUT, {"stream": {"name": "SEA()", "n_rows": 1_000}}) as journal:
         journal.write_progress(batch([10, 20]))
         watcher = Watcher(RunFolders(tmp_path))
         generation = JournalReader(tmp_path / "live").records()[0]
@@ -596,7 +596,7 @@ def test_a_socket_tells_the_runs_at_once_and_closes_on_nonsense(page: TestClient
 def test_metrics_are_what_prometheus_reads(tmp_path: Path) -> None:
     name = 'a"b\\c'
     layout = replace(LAYOUT, learners=(name, "bayes"))
-    with Journal(tmp_path / "live", layout, {"stream": "SEA()"}) as journal:
+    with Journal(tmp_path / "live", layout, {"stream": {"name": "SEA()"}}) as journal:
         journal.write_progress(
             batch([10], alarms=(Alarm(5, name, 0, "DDM"),)), describe=lambda: {"source": {"lag": 7, "bad": 2}}
         )
@@ -619,7 +619,7 @@ def test_metrics_are_what_prometheus_reads(tmp_path: Path) -> None:
 def test_metrics_and_page_have_what_holds_now_of_each_pair(tmp_path: Path) -> None:
     ended = replace(VERDICT, outcome="undecided", row=None, earlier=EarlierVerdict("first", 20, 40))
     pair = 'run="live",stream="SEA()",first="tree",second="bayes",measure="accuracy"'
-    with Journal(tmp_path / "live", LAYOUT, {"stream": "SEA()"}) as journal:
+    with Journal(tmp_path / "live", LAYOUT, {"stream": {"name": "SEA()"}}) as journal:
         for verdict in (VERDICT, ended):
             journal.write_progress(batch([10], verdicts=(verdict,)))
             journal._write_status()
@@ -636,7 +636,7 @@ def test_a_status_and_metrics_have_every_measure_and_the_verdicts_on_one_model(t
     layout = replace(LAYOUT, compared=("accuracy", "log_loss"))
     model = {"run": "live", "stream": "SEA()", "learner": "tree", "requirement": "error<0.05"}
     of_model = ",".join(f'{name}="{text}"' for name, text in model.items())
-    with Journal(tmp_path / "live", layout, {"stream": "SEA()"}) as journal:
+    with Journal(tmp_path / "live", layout, {"stream": {"name": "SEA()"}}) as journal:
         journal.write_progress(batch([10], verdicts=(BETTER, SURE_LOSS), model_verdicts=MODELS))
         journal.write_progress(batch([20]))  # a batch without a reading row leaves what is known
         journal._write_status()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from streamgauge.errors import StreamgaugeError
+from streamgauge.records.manifest import RunManifest
 from streamgauge.records.serialise import pack, unpack
 
 __all__ = ["FORMAT", "Checkpoint", "decode", "encode", "load_secret"]
@@ -32,7 +33,7 @@ class Checkpoint:
     n_rows
         The number of rows of the stream that are done.
     run
-        What must be the same for the run to resume.
+        What the run is.
     facts
         Further facts as JSON values.
     parts
@@ -42,7 +43,7 @@ class Checkpoint:
     """
 
     n_rows: int
-    run: Mapping[str, Any]
+    run: RunManifest
     facts: Mapping[str, Any]
     parts: Mapping[str, bytes]
     own: bool = False
@@ -53,13 +54,14 @@ def encode(checkpoint: Checkpoint, key: bytes | None = None) -> bytes:
 
     Examples
     --------
-    >>> checkpoint = Checkpoint(100, {"stream": "SEA()"}, {}, {"cell 0": b"state"})
+    >>> run = RunManifest.here(("tree",), (), (), {"stream": {"name": "SEA()"}})
+    >>> checkpoint = Checkpoint(100, run, {}, {"cell 0": b"state"})
     >>> decode(encode(checkpoint)) == checkpoint
     True
     >>> decode(encode(checkpoint, b"secret"), b"secret").own
     True
     """
-    facts = {"n_rows": checkpoint.n_rows, "run": checkpoint.run, "facts": checkpoint.facts}
+    facts = {"n_rows": checkpoint.n_rows, "run": checkpoint.run.to_json(), "facts": checkpoint.facts}
     state = pack(_KIND, {**facts, "parts": list(checkpoint.parts)}, list(checkpoint.parts.values()))
     return b"".join([_MAGIC, f"{FORMAT}\n".encode(), state, _NO_MARK if key is None else _mark(key, state)])
 
@@ -73,7 +75,8 @@ def decode(data: bytes, key: bytes | None = None) -> Checkpoint:
     Traceback (most recent call last):
     ...
     streamgauge.errors.StreamgaugeError: it is not a checkpoint of streamgauge
-    >>> decode(encode(Checkpoint(100, {}, {}, {"cell 0": b"state"}))[:-70])
+    >>> run = RunManifest.here(("tree",), (), (), {"stream": {"name": "SEA()"}})
+    >>> decode(encode(Checkpoint(100, run, {}, {"cell 0": b"state"}))[:-70])
     Traceback (most recent call last):
     ...
     streamgauge.errors.StreamgaugeError: it is damaged
@@ -91,7 +94,7 @@ def decode(data: bytes, key: bytes | None = None) -> Checkpoint:
     try:
         head, parts = unpack(_KIND, state)
         named = dict(zip(head["parts"], parts, strict=True))
-        return Checkpoint(head["n_rows"], head["run"], head["facts"], named, own)
+        return Checkpoint(head["n_rows"], RunManifest.from_json(head["run"]), head["facts"], named, own)
     except (LookupError, TypeError, ValueError):
         msg = "it is damaged"
         raise StreamgaugeError(msg) from None

@@ -5,11 +5,11 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from streamgauge._engine.checkpoint.container import Checkpoint, decode, encode, load_secret
 from streamgauge.errors import CheckpointWarning, StreamgaugeError
 from streamgauge.records.locks import lock_folder
+from streamgauge.records.manifest import RunManifest
 
 __all__ = ["Folder"]
 
@@ -29,11 +29,12 @@ class Folder:
     --------
     >>> import tempfile
     >>> folder = Folder(tempfile.mkdtemp())
+    >>> run = RunManifest.here(("tree",), (), (), {"stream": {"name": "SEA()"}})
     >>> for n_rows in (100, 200, 300):
-    ...     folder.write(Checkpoint(n_rows, {"stream": "SEA()"}, {}, {}))
+    ...     folder.write(Checkpoint(n_rows, run, {}, {}))
     >>> [path.name for path in folder.list_newest_first()]
     ['rows-00000000000000000300.checkpoint', 'rows-00000000000000000200.checkpoint']
-    >>> folder.find_newest({"stream": "SEA()"}).n_rows
+    >>> folder.find_newest(run).n_rows
     300
     """
 
@@ -54,9 +55,7 @@ class Folder:
         """Return the files of all checkpoints, the newest first."""
         return sorted(self.path.glob(_NAME.replace("{:020d}", "*")), reverse=True)
 
-    def find_newest(
-        self, run: Mapping[str, Any], usable: Callable[[Checkpoint], None] = lambda _: None
-    ) -> Checkpoint | None:
+    def find_newest(self, run: RunManifest, usable: Callable[[Checkpoint], None] = lambda _: None) -> Checkpoint | None:
         """Return the newest usable checkpoint of a run; None if the folder has no checkpoint.
 
         Each one that is skipped gives a `CheckpointWarning`; if none is usable, that is an error.
@@ -64,7 +63,7 @@ class Folder:
         Parameters
         ----------
         run
-            What must be the same for the run to resume.
+            The run that is to resume.
         usable
             Raises if something that a checkpoint needs is missing.
         """
@@ -116,9 +115,9 @@ class Folder:
         return StreamgaugeError(f"cannot write a checkpoint into {self.path}: {error.strerror or error}; {previous}")
 
 
-def _require_same(written: Mapping[str, Any], run: Mapping[str, Any]) -> None:
+def _require_same(written: RunManifest, run: RunManifest) -> None:
     """Raise if a checkpoint is of another run, with the first difference."""
-    difference = _find_difference(written, run)
+    difference = _find_difference(written.identity, run.identity)
     if difference is not None:
         name, there, here = difference
         msg = f"it is of another run: {name} is {_shorten(there)} there and {_shorten(here)} here"

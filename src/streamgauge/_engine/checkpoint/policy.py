@@ -1,14 +1,13 @@
 """When a run writes its checkpoints, what they hold, and how it resumes from one."""
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from streamgauge._engine.batch_plan import BatchResult, Executor, SavedStates
 from streamgauge._engine.checkpoint.container import Checkpoint
@@ -17,13 +16,13 @@ from streamgauge._engine.checkpoint.history import ProgressHistory
 from streamgauge._engine.checkpoint.recorder_log import RecorderContext, RecorderLog
 from streamgauge._engine.collector import Collector, Progress
 from streamgauge._engine.planner import Planner
-from streamgauge._format.text import to_text
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.protocols import CellBatch, DetectorSpec, Recorder
+from streamgauge.protocols import CellBatch, Recorder
 from streamgauge.records.description import RunDescription
+from streamgauge.records.manifest import RunManifest
 from streamgauge.records.serialise import unpack
 
-__all__ = ["BestEffort", "CheckpointPolicy", "ResumePoint", "as_policy", "identify_run"]
+__all__ = ["BestEffort", "CheckpointPolicy", "ResumePoint", "as_policy"]
 
 CHECKPOINT_SECONDS = 30.0
 """The time between two checkpoints, unless a number of rows is given."""
@@ -74,14 +73,15 @@ class BestEffort:
 
     Parameters
     ----------
-    identity
-        What must be the same for the run to resume.
     report
         Called with the reason when there are no more checkpoints.
+    describe
+        Returns the description of the run as its results will have it; a sample, say, is drawn into another folder each
+        time.
     """
 
-    identity: Mapping[str, Any]
     report: Callable[[str], object]
+    describe: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
 
 
 class CheckpointPolicy:
@@ -121,10 +121,13 @@ class CheckpointPolicy:
         self._row, self._time = 0, time.monotonic()
 
     @contextmanager
-    def open(self, identity: Callable[[], Mapping[str, Any]]) -> Iterator[ResumePoint | None]:
+    def open(self, manifest: Callable[[], RunManifest]) -> Iterator[ResumePoint | None]:
         """Lock the folder for the length of a run; yield the point to resume from, or None for the start."""
         with self._folder.lock():
-            self._identity = dict(identity() if self._best_effort is None else self._best_effort.identity)
+            run = manifest()
+            if self._best_effort is not None:
+                run = replace(run, description=cast("RunDescription", self._best_effort.describe(run.description)))
+            self._run = run
             self._unsaved, self._disabled = [], False
             point = self._find_resume_point()
             self._row, self._time = 0 if point is None else point.n_rows, time.monotonic()
@@ -135,7 +138,7 @@ class CheckpointPolicy:
         if paths and not self._resume:
             msg = f"{self._folder.path} holds checkpoints of an earlier run: resume it, or use another folder"
             raise StreamgaugeError(msg)
-        checkpoint = self._folder.find_newest(self._identity, self._check_logs)
+        checkpoint = self._folder.find_newest(self._run, self._check)
         self._history.truncate(0 if checkpoint is None else checkpoint.facts["history"])
         if checkpoint is None:
             return None
@@ -154,8 +157,12 @@ class CheckpointPolicy:
             trusted=checkpoint.own or self._trust,
         )
 
-    def _check_logs(self, checkpoint: Checkpoint) -> None:
-        """Raise if the files that a checkpoint needs are damaged or missing."""
+    def _check(self, checkpoint: Checkpoint) -> None:
+        """Raise if files that a checkpoint needs are damaged, or, of best-effort ones, another version wrote it."""
+        version, written = (run.versions.get("streamgauge") for run in (self._run, checkpoint.run))
+        if self._best_effort is not None and written != version:
+            msg = f"it was written by streamgauge {written}"
+            raise StreamgaugeError(msg)
         self._history.check(checkpoint.facts["history"])
         self._recorder_log.check(checkpoint.facts["recorded"])
 
@@ -222,7 +229,7 @@ class CheckpointPolicy:
             raise self._folder.make_error(error) from None
         pickled = sorted({kind for state in cells.values() for kind in unpack("cell", state)[0]["pickled"]})
         facts = {"seconds": seconds, "history": n_history, "recorded": n_recorded, "pickled": pickled}
-        checkpoint = Checkpoint(n_rows, self._identity, facts, {**numbered, **parts})
+        checkpoint = Checkpoint(n_rows, self._run, facts, {**numbered, **parts})
         self._folder.write(checkpoint, marked=bool(pickled))
         self._unsaved = []
 
@@ -248,29 +255,6 @@ def as_policy(
             msg = f"{option} needs checkpoint, the folder of the checkpoints"
             raise StreamgaugeError(msg)
     return None
-
-
-_MAY_DIFFER = {"drifts", "live", "time_limit", "seconds", "ended_by", "call"}
-
-
-def identify_run(
-    description: RunDescription, detectors: Mapping[str, DetectorSpec], recorders: Sequence[Recorder]
-) -> dict[str, Any]:
-    """Return the part of a run's description that must be the same for it to resume from a checkpoint.
-
-    The number of rows may differ, so that a run can be prolonged, and so may all that cannot change a reading.
-
-    Examples
-    --------
-    >>> identify_run({"stream": {"name": "SEA()", "n_rows": 100}, "seed": 1, "seconds": 2.5}, {}, ())
-    {'stream': {'name': 'SEA()'}, 'seed': 1, 'detectors': {}, 'recorders': []}
-    """
-    identity: dict[str, Any] = {name: value for name, value in description.items() if name not in _MAY_DIFFER}
-    identity["stream"] = {name: value for name, value in description["stream"].items() if name != "n_rows"}
-    identity["detectors"] = {name: to_text(detector) for name, detector in detectors.items()}
-    identity["recorders"] = [to_text(recorder) for recorder in recorders]
-    as_json: dict[str, Any] = json.loads(json.dumps(identity))
-    return as_json
 
 
 def _take_numbered(parts: dict[str, bytes], kind: str) -> dict[int, bytes]:

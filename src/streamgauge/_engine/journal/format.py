@@ -37,7 +37,6 @@ __all__ = [
     "write_json",
 ]
 
-FORMAT = 2
 FOLDER, ABOUT, READINGS, EVENTS, STATUS, STOP = (
     "journal",
     "about.json",

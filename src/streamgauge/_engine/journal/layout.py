@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from streamgauge._engine.meter import FIGURES
 from streamgauge._format.downsample import Buckets
 from streamgauge.errors import unknown_name
+from streamgauge.records.manifest import RunManifest
 from streamgauge.significance.pair_watch import list_pairs
 
 __all__ = ["FIGURES", "Layout", "summarise_folds"]
@@ -80,20 +81,23 @@ class Layout:
     compared: tuple[str, ...] = ("accuracy",)
 
     @classmethod
-    def from_facts(cls, facts: Mapping[str, Any]) -> "Layout":
-        """Build the layout from `facts`."""
-        learners, forgettings, measures = (
-            tuple(map(str, facts[axis])) for axis in ("learners", "forgettings", "measures")
+    def from_facts(cls, run: RunManifest, facts: Mapping[str, Any]) -> "Layout":
+        """Build the layout of a run from `facts`."""
+        return cls(
+            learners=run.learners,
+            forgettings=run.forgettings,
+            measures=run.measures,
+            n_folds=int(facts["n_folds"]),
+            with_costs=bool(facts["with_costs"]),
+            with_times=bool(facts["with_times"]),
+            compared=tuple(map(str, facts["compared"])),
         )
-        with_costs, with_times = bool(facts["with_costs"]), bool(facts.get("with_times"))
-        compared = tuple(map(str, facts.get("compared", ("accuracy",))))
-        return cls(learners, forgettings, measures, int(facts["n_folds"]), with_costs, with_times, compared)
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The layout as JSON values, for a file."""
-        names = {axis: list(getattr(self, axis)) for axis in ("learners", "forgettings", "measures", "compared")}
-        return {**names, "n_folds": self.n_folds, "with_costs": self.with_costs, "with_times": self.with_times}
+        """What the manifest of the run does not say, as JSON values."""
+        flags = {"n_folds": self.n_folds, "with_costs": self.with_costs, "with_times": self.with_times}
+        return {**flags, "compared": list(self.compared)}
 
     @cached_property
     def pairs(self) -> tuple[tuple[str, str, str], ...]:

@@ -3,6 +3,7 @@
 import os
 import platform
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from streamgauge._engine.journal.format import (
     ABOUT,
     EVENTS,
     FOLDER,
-    FORMAT,
     READINGS,
     STATUS,
     STOP,
@@ -23,11 +23,21 @@ from streamgauge._engine.journal.format import (
 )
 from streamgauge._engine.journal.layout import Layout
 from streamgauge.errors import StreamgaugeError
+from streamgauge.records.manifest import RunManifest, check_format
 
 __all__ = ["JournalReader"]
 
 SILENT_SECONDS = 60.0
 """A run on another machine that has written nothing for this long is considered dead."""
+
+
+@dataclass(frozen=True)
+class _Process:
+    """The process of a run, and when it started in seconds since 1970."""
+
+    pid: int
+    host: str
+    started: float
 
 
 class JournalReader:
@@ -43,19 +53,21 @@ class JournalReader:
     >>> JournalReader("no such folder")
     Traceback (most recent call last):
     ...
-    streamgauge.errors.StreamgaugeError: no such folder holds no journal of a run, or one of another version
+    streamgauge.errors.StreamgaugeError: no such folder holds no journal of a run
     """
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder) / FOLDER
         about = read_json(self.folder / ABOUT)
         try:
-            if about is None or about["format"] != FORMAT:
-                raise KeyError  # noqa: TRY301
-            self.about: dict[str, Any] = about
-            self.layout = Layout.from_facts(about)
-        except (KeyError, TypeError, ValueError):
-            msg = f"{folder} holds no journal of a run, or one of another version"
+            check_format(self.folder / ABOUT, about)
+            self.run = RunManifest.from_json(about or {})
+            self.process = _Process(**(about or {})["process"])
+            self.layout = Layout.from_facts(self.run, (about or {})["layout"])
+        except StreamgaugeError:
+            raise
+        except (LookupError, TypeError, ValueError):
+            msg = f"{folder} holds no journal of a run"
             raise StreamgaugeError(msg) from None
 
     def status(self) -> dict[str, Any]:
@@ -73,10 +85,10 @@ class JournalReader:
         return "died" if state == "running" and not self._is_alive(status) else state
 
     def _is_alive(self, status: dict[str, Any]) -> bool:
-        if self.about.get("host") != platform.node() or os.name == "nt":  # on Windows signal 0 is not harmless
-            return time.time() - float(status.get("updated", self.about["started"])) < SILENT_SECONDS
+        if self.process.host != platform.node() or os.name == "nt":  # on Windows signal 0 is not harmless
+            return time.time() - float(status.get("updated", self.process.started)) < SILENT_SECONDS
         try:
-            os.kill(int(self.about["pid"]), 0)
+            os.kill(self.process.pid, 0)
         except ProcessLookupError:
             return False
         except PermissionError:  # it runs as another user

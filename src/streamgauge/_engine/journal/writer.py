@@ -3,7 +3,6 @@
 import os
 import platform
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -19,22 +18,20 @@ from streamgauge._engine.journal.format import (
     ABOUT,
     EVENTS,
     FOLDER,
-    FORMAT,
     READINGS,
     STATUS,
     STOP,
     make_header,
     pack_records,
-    read_json,
-    read_lines,
     read_records,
     to_line,
     write_json,
 )
 from streamgauge._engine.journal.layout import Layout
-from streamgauge.errors import DamageWarning, StreamgaugeError
+from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Alarm, Failure, ModelVerdict, Verdict
 from streamgauge.records.locks import lock_folder
+from streamgauge.records.manifest import RunManifest
 from streamgauge.significance.verdict_terms import describe_verdicts
 
 __all__ = ["Journal"]
@@ -86,10 +83,8 @@ class Journal:
         The folder of the run; the journal is the folder ``journal`` in it. An earlier one is replaced.
     layout
         The names along the axes.
-    about
-        The description of the run.
-    from_row
-        A resumed run continues after the records up to this row; 0 for a new run.
+    description
+        What the run is; what a checkpoint has of its progress is written first.
 
     Examples
     --------
@@ -103,14 +98,12 @@ class Journal:
     ([250, 500, 750, 1000], 'complete')
     """
 
-    def __init__(
-        self, folder: Path | str, layout: Layout, about: Mapping[str, object] | None = None, *, from_row: int = 0
-    ) -> None:
+    def __init__(self, folder: Path | str, layout: Layout, description: Mapping[str, object] | None = None) -> None:
         self.folder, self.layout, self.error = Path(folder) / FOLDER, layout, ""
         self._limit = max(400, min(MAX_RECORDS, MAX_BYTES // (8 * layout.width)))
         self._generation = self._n_records = self._events_generation = 0
         self._events: list[dict[str, Any]] = []
-        self._status: dict[str, Any] = {"state": "running", "n_rows": from_row}
+        self._status: dict[str, Any] = {"state": "running", "n_rows": 0}
         self._verdicts: tuple[Verdict, ...] = ()
         self._model_verdicts: tuple[ModelVerdict, ...] = ()
         self._describe: Callable[[], Mapping[str, object]] = dict
@@ -119,39 +112,25 @@ class Journal:
         with ExitStack() as stack:
             stack.enter_context(lock_folder(self.folder, "journal"))
             try:
-                self._open(about or {}, from_row)
+                self._open(description or {})
             except OSError as error:
                 msg = f"cannot write the journal into {self.folder}: {error.strerror or error}"
                 raise StreamgaugeError(msg) from None
             self._release = stack.pop_all().close
 
-    def _open(self, about: Mapping[str, object], from_row: int) -> None:
-        records = np.empty((0, self.layout.width))
-        events: list[dict[str, Any]] = []
-        if from_row:
-            try:
-                records, events = self._read_earlier(from_row)
-            except StreamgaugeError as error:
-                warnings.warn(f"{error}; the journal starts again at row {from_row}", DamageWarning, stacklevel=2)
+    def _open(self, description: Mapping[str, object]) -> None:
+        layout = self.layout
         self.folder.mkdir(parents=True, exist_ok=True)
         for name in (STOP, STATUS):
             (self.folder / name).unlink(missing_ok=True)
+        run = RunManifest.here(layout.learners, layout.forgettings, layout.measures, description)
         process = {"pid": os.getpid(), "host": platform.node(), "started": time.time()}
-        write_json(self.folder / ABOUT, {"format": FORMAT, **self.layout.facts, **process, **about})
+        write_json(self.folder / ABOUT, {**run.to_json(), "layout": layout.facts, "process": process})
         # A generation that no earlier run in this folder had, so that readers start again, too.
         self._generation = self._events_generation = randbits(50)  # JavaScript has whole numbers of 53 bits
-        self._rewrite(records)
-        self._rewrite_events(events)
+        self._rewrite(np.empty((0, layout.width)))
+        self._rewrite_events([])
         self._write_status()
-
-    def _read_earlier(self, from_row: int) -> tuple[NDArray[np.float64], list[dict[str, Any]]]:
-        """Return the records and events of an earlier part of this run up to a row; none if it was another run."""
-        about = read_json(self.folder / ABOUT)
-        if about is None or any(about.get(name) != fact for name, fact in self.layout.facts.items()):
-            return np.empty((0, self.layout.width)), []
-        _, records = read_records(self.folder / READINGS, self.layout.width)
-        events = [event for event in read_lines(self.folder / EVENTS)[1:] if event["row"] < from_row]
-        return records[records[:, 0] <= from_row], events
 
     @property
     def is_stop_requested(self) -> bool:
