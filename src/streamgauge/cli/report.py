@@ -108,3 +108,5 @@ def _write_paper(results: tuple[Path, ...], out: Path, options: dict[str, Any], 
     for note in paper.notes:
         print_note(note)
     print_note(f"paper: {', '.join(map(str, paths))}")
+    packages, folder = r"\usepackage{booktabs,adjustbox,graphicx}", rf"\graphicspath{{{{{out.as_posix()}/}}}}"
+    print_note(f"the preamble of the paper needs {packages} {folder}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from streamgauge._format.text import join_words
 from streamgauge.cli.names import complete_names
 from streamgauge.cli.out_folder import require_folder
 from streamgauge.cli.output import (
@@ -185,4 +186,5 @@ def _show(experiment: "Experiment", outcome: "ExperimentOutcome", *, as_json: bo
         f"{outcome.n_evaluations} evaluations: {outcome.n_finished} finished now, {outcome.n_done} done before,"
         f" {outcome.n_failed} failed" + ("; stopped: run the same command to continue" if outcome.interrupted else "")
     )
-    print_note(f"results: {outcome.folder}; see 'streamgauge results {outcome.folder}'")
+    commands = join_words([f"'streamgauge {name} {outcome.folder}'" for name in ("results", "rank", "report")])
+    print_note(f"results: {outcome.folder}; see {commands}")
