@@ -403,7 +403,7 @@ def get_exit_status(results: Results) -> int:
 def to_json_facts(results: Results, comparisons: Sequence[Any], options: dict[str, Any]) -> dict[str, Any]:
     """Return what ``--json`` prints: the manifest, the last readings, comparisons, verdicts and the headline."""
     from streamgauge.reports.confusion_text import list_confusions  # noqa: PLC0415
-    from streamgauge.reports.findings import find_best_groups  # noqa: PLC0415
+    from streamgauge.reports.findings import describe_owed_labels, find_best_groups  # noqa: PLC0415
     from streamgauge.reports.headline import write_headline  # noqa: PLC0415
     from streamgauge.reports.q_statistic import list_q_values  # noqa: PLC0415
     from streamgauge.results import build_manifest  # noqa: PLC0415
@@ -420,7 +420,7 @@ def to_json_facts(results: Results, comparisons: Sequence[Any], options: dict[st
         for reading in results.readings
         if reading.row == results.n_rows
     ]
-    manifest = build_manifest(results)
+    manifest, owed = build_manifest(results), list(describe_owed_labels(results))
     pairs, models = (
         describe_verdicts(verdicts, results.name_row) for verdicts in (results.verdicts, results.model_verdicts)
     )
@@ -428,11 +428,11 @@ def to_json_facts(results: Results, comparisons: Sequence[Any], options: dict[st
         **manifest,
         # The facts of a manifest have no NaN, which JSON lacks.
         "verdicts": [{**words, **facts} for words, facts in zip(pairs.facts, manifest["verdicts"], strict=True)],
-        "verdict_terms": pairs.terms,
+        "verdict_terms": [*pairs.terms, *(owed if pairs.terms else ())],
         "model_verdicts": [
             {**words, **facts} for words, facts in zip(models.facts, manifest["model_verdicts"], strict=True)
         ],
-        "model_verdict_terms": models.terms,
+        "model_verdict_terms": [*models.terms, *(owed if models.terms else ())],
         "final": final,
         "comparisons": [
             {

@@ -305,6 +305,7 @@ def _select_verdicts(status: dict[str, Any]) -> dict[str, Any]:
 def _list_verdicts(results: Results) -> dict[str, Any]:
     """Return the live verdicts, and the sections of the report, as the page of the run has them."""
     from streamgauge.reports.data import to_data  # noqa: PLC0415  (SciPy is slow to import)
+    from streamgauge.reports.findings import describe_owed_labels  # noqa: PLC0415
     from streamgauge.reports.sections import Subject, build_sections  # noqa: PLC0415
     from streamgauge.reports.study import run_recommended_tests  # noqa: PLC0415
 
@@ -314,9 +315,9 @@ def _list_verdicts(results: Results) -> dict[str, Any]:
     subject = Subject(results, run_recommended_tests(results), results.learners)
     return {
         "verdicts": pairs.facts,
-        "verdict_terms": pairs.terms,
+        "verdict_terms": [*pairs.terms, *(describe_owed_labels(results) if pairs.terms else ())],
         "model_verdicts": models.facts,
-        "model_verdict_terms": models.terms,
+        "model_verdict_terms": [*models.terms, *(describe_owed_labels(results) if models.terms else ())],
         "overview": to_data(build_sections(subject, "overview")),
         "details": to_data(build_sections(subject, "details")),
     }

@@ -131,7 +131,7 @@ def signed_rank(
 
     References
     ----------
-    A. Benavoli, F. Mangili, G. Corani, M. Zaffalon and F. Ruggeri, A Bayesian Wilcoxon signed-rank test based on the
+    A. Benavoli, G. Corani, F. Mangili, M. Zaffalon and F. Ruggeri, A Bayesian Wilcoxon signed-rank test based on the
     Dirichlet process, ICML 2014.
 
     Examples

@@ -19,9 +19,9 @@ export function showValues(lines, columns, caption, onToggle) {
       makeKey(line.index), make("span", {}, line.learner, line.run ? make("small", {}, line.run) : null, line.failed ? make("small", { class: "warning" }, "failed") : null))),
     columns.map((column, i) => {
       const value = column.getValue(line);
-      return make("td", { class: best[i] !== null && value === best[i] ? "best" : null }, format.value(value, column.unit));
+      return make("td", { class: best[i] !== null && value === best[i] ? "best" : null, "data-label": column.title }, format.value(value, column.unit));
     }));
-  const table = make("table", { class: "values" }, make("caption", {}, caption), make("thead", {}, head), make("tbody", {}, lines.map(row)));
+  const table = make("table", { class: columns.length > 1 ? "values stacked" : "values" }, make("caption", {}, caption), make("thead", {}, head), make("tbody", {}, lines.map(row)));
   show(byId("values"), lines.length ? makeScrollable("values of the learners", table) : "");
 }
 
