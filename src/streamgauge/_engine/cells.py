@@ -21,7 +21,7 @@ from streamgauge.errors import CallTimeoutError, LearnerError, StreamgaugeError
 from streamgauge.forgetting import Landmark, NativeForgetting
 from streamgauge.learners.adapters.saved_states import record_pickles, set_trust
 from streamgauge.learners.call_limit import CallWatch
-from streamgauge.learners.plain_loop import Predicted, as_learner_error, fail_after, join_parts
+from streamgauge.learners.plain_loop import Predicted, as_learner_error, fail_after, join_parts, limit_votes
 from streamgauge.measures import build_state, measure_tallies, reads_baselines
 from streamgauge.protocols import CellBatch, DetectorSpec, ForgettingState, Learner, MajorityBaseline, SchemeBase
 from streamgauge.randomness import fold_seed
@@ -329,6 +329,7 @@ class Cell:
         except (Exception, CallTimeoutError) as error:
             failure = as_learner_error(0, np.empty((0, self.fold.n_classes)), error, with_votes=with_votes)
             return self._fail(failure, reading_rows)
+        votes = None if votes is None else limit_votes(votes)
         self._predicted = predictions, votes
         seconds, n_rows = self.spent
         self.spent = (seconds + (read_thread_time() - started) / 1e9, n_rows + len(step.batch))

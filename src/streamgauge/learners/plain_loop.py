@@ -17,6 +17,7 @@ __all__ = [
     "as_learner_error",
     "fail_after",
     "fill_votes",
+    "limit_votes",
     "join_parts",
     "pick_winners",
     "run_row_by_row",
@@ -60,6 +61,23 @@ def as_learner_error(
     if isinstance(error, ValueError) and "read-only" in str(error):
         reason += "; rows belong to all learners, so none may write into them: copy them first, as in x = x.copy()"
     return LearnerError(reason, position, (predictions, done if with_votes else None))
+
+
+def limit_votes(votes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return votes with rows whose sum overflows scaled down: only the share of each class counts.
+
+    Examples
+    --------
+    >>> limit_votes(np.array([[1.0, 3.0], [1.5e308, 0.5e308]])).tolist()
+    [[1.0, 3.0], [7.5e+307, 2.5e+307]]
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(votes.sum()):
+            return votes
+        too_high = ~np.isfinite(votes.sum(axis=1))
+    limited = votes.copy()
+    limited[too_high] = np.nan_to_num(votes[too_high], nan=0.0) / votes.shape[1]
+    return limited
 
 
 def fill_votes(

@@ -86,13 +86,15 @@ ARRAYS = {"imputer of codes", "nested", "union", "scaler first"}
 
 
 def make_rows(name: str, x: Any) -> Any:
-    """Return the rows that a user would pass to a pipeline."""
+    """Return the rows that a user would pass to a pipeline; a gap is NaN, as pandas reads it from a file."""
     if name in ARRAYS:
         return x
     columns: dict[str, Any] = {}
     for values, attribute in zip(x.T, MESSY.attributes, strict=True):
         names = attribute.values
-        columns[attribute.name] = values if names is None else [None if np.isnan(v) else names[int(v)] for v in values]
+        columns[attribute.name] = (
+            values if names is None else [np.nan if np.isnan(v) else names[int(v)] for v in values]
+        )
         if names is not None and name == "dtype category":
             columns[attribute.name] = pd.Categorical(columns[attribute.name], categories=list(names))
     return pd.DataFrame(columns)
