@@ -185,7 +185,7 @@ def _stop(server: _Server) -> None:
 
 
 def _limit_arenas() -> None:
-    """Have all threads allocate from two arenas: of each that glibc opens for a thread, the most it ever needed stays."""
+    """Have all threads allocate from two arenas: of each that glibc opens, the most it ever needed stays."""
     with suppress(AttributeError, OSError, TypeError):  # other systems
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, 2)
 
