@@ -285,7 +285,7 @@ def write_table(table: Any, path: Path | str) -> Path:  # noqa: ANN401
         else:
             from pyarrow import parquet  # noqa: PLC0415
 
-            parquet.write_table(table, temporary)
+            parquet.write_table(table, temporary, write_page_checksum=True)
     return path
 
 

@@ -137,7 +137,9 @@ def _open_table(path: Path, kind: str, schema: Any) -> Any:  # noqa: ANN401  (py
     import pyarrow as pa  # noqa: PLC0415  (slow to import)
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    return pq.ParquetWriter(path, schema, compression="zstd") if kind == "parquet" else pa.ipc.new_file(path, schema)
+    if kind == "parquet":
+        return pq.ParquetWriter(path, schema, compression="zstd", write_page_checksum=True)
+    return pa.ipc.new_file(path, schema)
 
 
 class _RowGroups:

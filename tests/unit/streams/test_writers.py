@@ -11,8 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamgauge.errors import StreamgaugeError
+from streamgauge.evaluation import evaluate
+from streamgauge.learners import NoChange
 from streamgauge.records import UNLABELLED, Attribute, Batch, Schema
-from streamgauge.streams import ArrayStream, File, convert, write
+from streamgauge.results import tabulate_readings, write_table
+from streamgauge.streams import SEA, ArrayStream, File, convert, write
 
 NAMES = st.text(
     st.characters(codec="utf-8", exclude_categories=("Cs", "Cc"), include_characters="\t ',\"%{}\\"),
@@ -198,3 +201,30 @@ def test_converting_there_and_back_keeps_everything(tmp_path):
         assert (tmp_path / "c.arff").read_text().split("\n")[1:] == text.split("\n")[1:]
     assert pq.read_schema(tmp_path / "b.parquet").names == ["a", "b c", "move"]
     assert next(File(tmp_path / "b.parquet").batches(10)).y.tolist() == [0, 1, UNLABELLED, 0]
+
+
+def test_no_flipped_bit_of_a_parquet_file_that_we_write_changes_a_row(tmp_path):
+    path = tmp_path / "rows.parquet"
+    write(SEA(n_rows=200, noise=0.1), path)
+    whole, data = rows_of(File(path)), path.read_bytes()
+    refused = 0
+    for bit in range(0, 8 * len(data), 211):
+        damaged = bytearray(data)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        try:
+            found = rows_of(File(path))
+        except StreamgaugeError:
+            refused += 1
+        else:
+            assert all(map(np.array_equal, found, whole)), bit
+    assert refused > 100
+
+
+def test_tables_of_readings_in_parquet_have_checksums_that_others_check(tmp_path):
+    path = write_table(tabulate_readings(evaluate(SEA(n_rows=2_000), NoChange(), every=10)), tmp_path / "table.parquet")
+    data = bytearray(path.read_bytes())
+    data[300] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(OSError, match="CRC checksum verification failed"):
+        pq.read_table(path, page_checksum_verification=True)
