@@ -135,12 +135,13 @@ def build_ranking_document(
     diagram = Drawing(draw_ranks(ranking), text=diagram_text(ranking, width=_choose_width(ranking)))
     ranks_note = "Left is best. A bar joins learners without a significant difference; each of them has a dot on it."
     nemenyi = f"Nemenyi's critical difference of mean ranks: {ranking.critical_difference:.3f}"
-    tests = [*describe_ranking_tests(ranking), *([nemenyi] if ranking.post_hoc == "nemenyi" else [])]
+    tests = [] if tables else describe_ranking_tests(ranking)  # they stand below each of the tables
+    tests += [nemenyi] if ranking.post_hoc == "nemenyi" else []
     sections = (
         Section("", (Sentences("Answer", (write_ranking_headline(ranking),)),), kind="answer"),
         Section("", (first,)),
         Section(count(len(others), "more measure"), tuple(others), kind="folded"),
-        Section("Mean ranks", (diagram,), (ranks_note, f"{'. '.join(tests)}.")),
+        Section("Mean ranks", (diagram,), (ranks_note, *([f"{'. '.join(tests)}."] if tests else []))),
         Section("Summary", tuple(Sentences(title, tuple(texts)) for title, texts in lists.items())),
         Section(
             "Pairs over streams",

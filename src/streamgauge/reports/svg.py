@@ -63,11 +63,12 @@ def draw_pareto(points: Sequence[ParetoPoint], measure: str, unit: str) -> Marku
 
     marks = [*_draw_cost_axis(x_low, x_high, project), *_draw_value_axis(y_low, y_high, unit, project)]
     front = sorted(project(log, point.value) for log, point in zip(logs, points, strict=True) if point.on_front)
-    for (x1, y1), (x2, y2) in pairwise(front):
-        marks.append(tag("line", x1=x1, y1=y1, x2=x2, y2=y1, class_="front"))
-        marks.append(tag("line", x1=x2, y1=y1, x2=x2, y2=y2, class_="front"))
     places = [project(log, point.value) for log, point in zip(logs, points, strict=True)]
-    boxes = [(x - 6, x + 6, y + 4) for x, y in places]  # no name covers a point
+    boxes = [(x - 6, y - 6, x + 6, y + 6) for x, y in places]  # no name covers a point or a line
+    for (x1, y1), (x2, y2) in pairwise(front):
+        for ends in ((x1, y1, x2, y1), (x2, min(y1, y2), x2, max(y1, y2))):
+            marks.append(_draw_line(*ends, "front"))
+            boxes.append(ends)
     for position, (point, (x, y)) in enumerate(zip(points, places, strict=True)):
         kind = f"curve-{position % len(COLOURS)}" + ("" if point.on_front else " hollow")
         marks.append(tag("circle", cx=x, cy=y, r=5, class_=kind))
@@ -79,8 +80,8 @@ def draw_pareto(points: Sequence[ParetoPoint], measure: str, unit: str) -> Marku
     return wrap_picture(marks, WIDTH, HEIGHT, label)
 
 
-def _place_name(name: str, x: float, y: float, boxes: list[tuple[float, float, float]]) -> Markup:
-    """Write a name beside a point where it covers nothing else; `boxes` has the left, right and foot of what is there.
+def _place_name(name: str, x: float, y: float, boxes: list[tuple[float, float, float, float]]) -> Markup:
+    """Write a name beside a point where it covers nothing else; `boxes` has the left, top, right and foot of the rest.
 
     Names longer than the plot is wide begin left of it, over the numbers of the axis.
     """
@@ -90,10 +91,10 @@ def _place_name(name: str, x: float, y: float, boxes: list[tuple[float, float, f
     feet = [foot for foot in tries if TOP - 8 < foot < HEIGHT - FOOT] or [y - 10]
 
     def is_free(foot: float) -> bool:
-        return all(abs(foot - other) > 13 or left > right or left + wide < start for start, right, other in boxes)
+        return all(foot + 3 < t or foot - 11 > f or left > r or left + wide < start for start, t, r, f in boxes)
 
     foot = next(filter(is_free, feet), feet[0])
-    boxes.append((left, left + wide, foot))
+    boxes.append((left, foot - 10, left + wide, foot + 2))
     return tag("text", name, x=round(left + wide / 2, 1), y=round(foot, 1), text_anchor="middle")
 
 
