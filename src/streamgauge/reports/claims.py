@@ -146,7 +146,8 @@ def claim_verdicts(
 ) -> tuple[list[Claims], tuple[str, ...]]:
     """Return what holds now of each pair in each measure, what is decided first, and what all verdicts have in common.
 
-    Pairs that have no interval yet for the same reason are one claim. `name` returns the name of a row.
+    Pairs that have no interval yet for the same reason are one claim; if there are no others, only the reason is said.
+    `name` returns the name of a row.
 
     Examples
     --------
@@ -155,8 +156,10 @@ def claim_verdicts(
     >>> claims[0].claims[0].whole
     'a is better than b in accuracy, known since row 4,000; now a is ahead by 3.00 pp [+1.00, +5.00]'
     """
-    groups = list(map(_claim_group, group_verdicts(verdicts, name)))
-    return groups, describe_verdicts(verdicts).terms
+    groups = group_verdicts(verdicts, name)
+    described = describe_verdicts(verdicts)
+    is_waiting = all(_find_obstacle(line) for group in groups for line in group.lines)
+    return list(map(_claim_group, groups)), described.notes if is_waiting else described.terms
 
 
 def _claim_group(group: VerdictGroup) -> Claims:

@@ -277,7 +277,8 @@ def _judge_pairs(subject: Subject) -> Section:
         " it; it ends once the band no longer supports it."
     )
     figures: list[Block] = [*charts, *([Drawing(tag("p", note, class_="note"))] if charts else [])]
-    notes = (*terms, *describe_owed_labels(subject.results)) if claims else terms
+    is_claimed = any(verdict.interval or verdict.row is not None for verdict in subject.results.verdicts)
+    notes = (*terms, *describe_owed_labels(subject.results)) if is_claimed else terms
     return Section("Live verdicts", (*claims, *figures), notes)
 
 

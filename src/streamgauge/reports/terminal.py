@@ -1,6 +1,7 @@
 """Sections of the report model on the terminal."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rich import box
 from rich.cells import cell_len
@@ -50,13 +51,22 @@ def to_renderable(document: Document) -> RenderableType:
     <BLANKLINE>
     Means.
     """
-    written = [(section.kind, list(_write_section(section))) for section in document.sections]
+    said: set[str] = set()  # a note that two sections share stands below the first
+    sections = [replace(section, notes=_leave_out(section.notes, said)) for section in document.sections]
+    written = [(section.kind, list(_write_section(section))) for section in sections]
     parts: list[RenderableType] = []
     for kind, lines in written:
         if parts and lines and kind in ("", "folded"):
             parts.append(Text())
         parts += lines
     return Group(*parts)
+
+
+def _leave_out(notes: Sequence[str], said: set[str]) -> tuple[str, ...]:
+    """Return the notes that were not said yet, and note that they are said now."""
+    new = tuple(note for note in notes if note not in said)
+    said.update(notes)
+    return new
 
 
 def _write_section(section: Section) -> Iterator[RenderableType]:

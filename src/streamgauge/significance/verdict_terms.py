@@ -31,6 +31,8 @@ class DescribedVerdicts:
         A sentence for each verdict.
     terms
         What they claim, how often they may be wrong, what they cannot know, and notes; one sentence or two each.
+    notes
+        Those of the terms that are notes, such as what is missing for a verdict.
 
     Examples
     --------
@@ -41,6 +43,7 @@ class DescribedVerdicts:
     verdicts: tuple[Verdict | ModelVerdict, ...]
     sentences: tuple[str, ...]
     terms: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def facts(self) -> list[dict[str, Any]]:
@@ -104,8 +107,9 @@ def describe_verdicts(
         sentences.append(sentence)
         if verdict.note not in sentence:
             notes[verdict.note] = "" if is_shared else f" on {_name(verdict)}"
-    terms = [*_describe_claims(verdicts), *(f"Note{whom}: {note.rstrip('.')}." for note, whom in notes.items())]
-    return DescribedVerdicts(tuple(verdicts), tuple(sentences), tuple(terms))
+    remarks = tuple(f"Note{whom}: {note.rstrip('.')}." for note, whom in notes.items())
+    terms = (*_describe_claims(verdicts), *remarks)
+    return DescribedVerdicts(tuple(verdicts), tuple(sentences), terms, remarks)
 
 
 def _name(verdict: Verdict | ModelVerdict) -> str:

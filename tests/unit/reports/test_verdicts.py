@@ -16,7 +16,7 @@ from streamgauge.records import Differences
 from streamgauge.reports import build_summary, page_html, report
 from streamgauge.reports.charts import build_difference_charts
 from streamgauge.reports.claims import claim_verdicts
-from streamgauge.reports.model import Document, Section
+from streamgauge.reports.model import Document, Section, Sentences
 from streamgauge.reports.terminal import to_renderable
 from streamgauge.reports.verdicts import group_verdicts
 from streamgauge.results import Results
@@ -280,7 +280,7 @@ def test_pairs_that_wait_for_rows_are_one_claim_and_are_counted() -> None:
     waiting = [replace(UNSURE, first=f"learner {k}", earlier=None, interval=None, note=NOTE) for k in range(9)]
     ((claims,), terms) = claim_verdicts(waiting)
     assert [claim.whole for claim in claims.claims] == ["All 9 pairs: undecided yet in accuracy"]
-    assert sum(NOTE in term for term in terms) == 1
+    assert terms == (f"Note: {NOTE}.",)
     ((claims,), _) = claim_verdicts([BETTER, UNSURE, *waiting])
     assert [claim.sentence.partition(",")[0] for claim in claims.claims[:2]] == [
         "tree is better than bayes in accuracy",
@@ -300,3 +300,10 @@ def test_live_verdicts_name_the_labels_that_they_leave_out() -> None:
         assert "Live verdicts leave out the 500 rows whose label was still due at the end" in text, name
     known = sg.evaluate("SEA(n_rows=3000)", "NaiveBayes", budgets="error<0.3")
     assert not any("leave out the" in text for text in list_surfaces(known).values())
+
+
+def test_a_note_that_two_sections_share_is_printed_once() -> None:
+    sections = tuple(Section(title, (Sentences("", ("One.",)),), ("Shared.", title)) for title in "ab")
+    console = Console(width=80, record=True, file=StringIO())
+    console.print(to_renderable(Document("", "", sections)))
+    assert console.export_text().count("Shared.") == 1
