@@ -96,8 +96,11 @@ class Run:
             return manifest is not None
         if view.state in {"running", "died"}:  # it runs again in the folder of an earlier run
             return False
-        # The journal is finished just before the results are saved; older results are those of an earlier run.
-        return (self.folder / "manifest.json").stat().st_mtime >= view.process.started
+        # The journal is finished just before the results are saved; older results are those of an earlier run. A clock
+        # that was set back during the run leaves the first true, copies of the files the second.
+        saved = (self.folder / "manifest.json").stat().st_mtime
+        status = self.folder / files.FOLDER / files.STATUS
+        return (status.is_file() and saved >= status.stat().st_mtime) or saved >= view.process.started
 
     def check_files(self) -> None:
         """Raise unless everything in the folder of the run and in its journal is a file or a folder, and no link."""
