@@ -96,11 +96,10 @@ class Run:
             return manifest is not None
         if view.state in {"running", "died"}:  # it runs again in the folder of an earlier run
             return False
-        # The journal is finished just before the results are saved; older results are those of an earlier run. A clock
-        # that was set back during the run leaves the first true, copies of the files the second.
+        # Results are saved after the journal has ended; older ones are those of an earlier run, or of the same if the
+        # clock was set back.
         saved = (self.folder / "manifest.json").stat().st_mtime
-        status = self.folder / files.FOLDER / files.STATUS
-        return (status.is_file() and saved >= status.stat().st_mtime) or saved >= view.process.started
+        return saved >= view.process.started or _is_same_run(manifest, view)
 
     def check_files(self) -> None:
         """Raise unless everything in the folder of the run and in its journal is a file or a folder, and no link."""
@@ -260,6 +259,18 @@ def _read_title(path: Path) -> dict[str, Any] | None:
 def _read_manifest(path: Path) -> ResultsManifest:
     """Read a manifest without what can be long, which a list does not show."""
     return replace(read_manifest(path.parent), alarms=(), pairs=(), verdicts=(), model_verdicts=(), label_estimates=())
+
+
+def _is_same_run(manifest: ResultsManifest, view: JournalReader) -> bool:
+    """Return whether results are those of the run that a journal is of."""
+    stream, other = (_get_part(run.description, "stream").get("fingerprint") for run in (manifest, view.run))
+    names = ("learners", "forgettings", "measures")
+    return (
+        stream == other
+        and all(getattr(manifest, name) == getattr(view.run, name) for name in names)
+        and manifest.description.get("seed") == view.run.description.get("seed")
+        and manifest.n_rows == view.status().get("n_rows")
+    )
 
 
 def _summarise_run(run: RunManifest) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -45,10 +46,12 @@ from streamgauge.reports.study import run_recommended_tests
 from streamgauge.serve import RunFolders, Settings, run_folders
 from streamgauge.serve import curve_sources as serve_sources
 from streamgauge.serve.app import create_app
+from streamgauge.serve.curve_sources import Cache
 from streamgauge.serve.guard import POLICY
 from streamgauge.serve.launched_runs import LaunchedRuns, build_arguments, list_choices, list_options
 from streamgauge.serve.live import MAX_NEW_POINTS, Watcher
 from streamgauge.serve.metrics import format_metrics
+from streamgauge.serve.runs import Run
 from streamgauge.significance import LiveTest, rank
 from streamgauge.store import Claim, Condition, Store, WantedResults
 from tests.support.timed_examples import make_timed_stream
@@ -745,6 +748,17 @@ def test_what_is_sent_must_be_short(page: TestClient) -> None:
     for stream in ("SEA(" * 400, "x" * 1_900, "SEA\ud800", "SEA(n_rows=" + "[" * 900):
         wanted = {"stream": stream, "learners": ["NaiveBayes"]}
         assert page.post("/api/start", content=json.dumps(wanted), headers=ORIGIN).status_code == 400
+
+
+def test_saved_results_are_shown_though_the_clock_was_set_back_during_the_run(tmp_path: Path) -> None:
+    results = evaluate(SEA(n_rows=500), NaiveBayes(), every=100, journal=tmp_path)
+    save(results, tmp_path)
+    manifest, run = tmp_path / "manifest.json", Run(tmp_path, "run", Cache())
+    os.utime(manifest, (1e9, 1e9))
+    assert run.is_saved
+    evaluate(SEA(n_rows=400), NaiveBayes(), every=100, journal=tmp_path)  # not saved
+    os.utime(manifest, (1e9, 1e9))
+    assert not Run(tmp_path, "run", Cache()).is_saved
 
 
 def test_saved_results_in_memory_keep_to_their_space(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
