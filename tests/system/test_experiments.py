@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import streamgauge as sg
+from streamgauge.errors import StreamgaugeError
 from streamgauge.experiments import Experiment, Source, find_missing, read, run
 from streamgauge.labelling import Fraction
 from streamgauge.store import Filter, Store
@@ -51,10 +53,11 @@ def test_two_at_once_on_one_folder_share_the_work(tmp_path):
     assert find_missing(read(path), tmp_path / "found") == []
 
 
-def test_an_interrupted_run_continues_where_it_stopped(tmp_path):
+@pytest.mark.parametrize("n_jobs", ["1", "2"])
+def test_an_interrupted_run_continues_where_it_stopped(tmp_path, n_jobs):
     text = SMALL.replace("rows = 1_000", "rows = 3_000_000").replace('"NoChange"', '"HoeffdingTree"')
     path = written(tmp_path, text)
-    process = started(str(path), "--out", str(tmp_path / "found"), "--jobs", "1")
+    process = started(str(path), "--out", str(tmp_path / "found"), "--jobs", n_jobs)
     store = None
     for _ in range(600):
         time.sleep(0.1)
@@ -148,3 +151,58 @@ def test_objects_may_be_given_as_they_are(tmp_path):
     assert run(experiment, tmp_path, n_jobs=2).complete
     (row,) = Store(tmp_path).finals(Filter(stream=("sea",)))
     assert (row["labelling"], row["forgetting"]) == ("Fraction(share=0.5)", "Window(width=100)")
+
+
+IN_A_SCRIPT = """
+import sys
+
+import numpy as np
+import streamgauge as sg
+from streamgauge.experiments import Experiment, Source, run
+
+
+class Last:
+    label = -1
+
+    def predict(self, x):
+        return np.full(len(x), self.label)
+
+    def learn(self, x, y):
+        self.label = y[-1]
+
+
+print("begun")
+learners = {"last": Last(), "ours": sg.NoChange()}
+experiment = Experiment("small", {"sea": Source("SEA", rows=300)}, learners, seeds=(1, 2))
+print(run(experiment, sys.argv[1], n_jobs=2).n_finished)
+"""
+
+
+def test_classes_of_a_script_run_in_processes_without_a_guard_for_its_main_part(tmp_path):
+    script = written(tmp_path, IN_A_SCRIPT, "script.py")
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path / "found")], capture_output=True, text=True, timeout=110, check=False
+    )
+    assert done.stdout.split() == ["begun", "4"], done.stderr
+    finals = {(row["learner"], row["seed"]): row["mean"] for row in Store(tmp_path / "found").finals()}
+    assert {finals["last", seed] == finals["ours", seed] for seed in (1, 2)} == {True}
+
+
+def test_learners_that_cannot_be_sent_to_another_process_are_refused_in_one_line(tmp_path):
+    class Locked:
+        def __init__(self):
+            self.lock = threading.Lock()
+
+        def __deepcopy__(self, memory):
+            return Locked()
+
+        def predict(self, x):
+            return [0] * len(x)
+
+        def learn(self, x, y):
+            """Learn nothing."""
+
+    experiment = Experiment("locked", {"sea": Source("SEA", rows=100)}, {"locked": Locked()}, seeds=(1, 2))
+    with pytest.raises(StreamgaugeError, match=r"the experiment 'locked' cannot be sent to another process.*n_jobs=1"):
+        run(experiment, tmp_path, n_jobs=2)
+    assert Store(tmp_path).running() == []

@@ -3,21 +3,20 @@
 import errno
 import mmap
 import os
-import signal
-import subprocess
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Thread
-from typing import Any, BinaryIO, ClassVar, cast
+from typing import Any, BinaryIO, ClassVar
 
 from streamgauge._engine.batch_plan import BatchPlan, BatchResult, Executor, RunSpec, SavedStates
-from streamgauge.backends.messages import RUNNING, Buffers, Columns, pack_plan, receive, send, unpack_result
+from streamgauge.backends.child_process import ChildProcess, pickle_by_value
+from streamgauge.backends.messages import RUNNING, Buffers, Columns, pack_plan, unpack_result
 from streamgauge.backends.threads import count_cores
+from streamgauge.backends.worker import serve_cells
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.records.locks import open_temporary_folder
 
@@ -59,7 +58,7 @@ class Processes:
         pickles = [pickle_spec(spec) for spec in specs]
         with ExitStack() as stack:
             slots = [stack.enter_context(_open_slot()) for _ in range(_ProcessExecutor.depth)]
-            workers = [stack.enter_context(_start_worker(spec)) for spec in specs]
+            workers = [stack.enter_context(closing(_Worker(spec))) for spec in specs]
             for worker, pickled in zip(workers, pickles, strict=True):
                 worker.send(pickled)
             for worker in workers:
@@ -84,15 +83,12 @@ def split_cells(run_spec: RunSpec, n: int, *, with_rows: bool = False) -> list[R
 
 def pickle_spec(run_spec: RunSpec) -> bytes:
     """Pickle the description of a group, by value what no other process could import; an error names the culprit."""
-    import cloudpickle  # noqa: PLC0415  (slow to import)
 
-    try:
-        return cast("bytes", cloudpickle.dumps(run_spec, protocol=5))
-    except Exception as error:
+    def find_culprit() -> str:
         culprit = next((name for name, spec in run_spec.learners.items() if not is_picklable(spec)), None)
-        what = "the run" if culprit is None else f"learner {culprit!r}"
-        msg = f"{what} cannot be sent to another process: {type(error).__name__}: {error}; run it in Threads()"
-        raise StreamgaugeError(msg) from error
+        return "the run" if culprit is None else f"learner {culprit!r}"
+
+    return pickle_by_value(run_spec, find_culprit, "run it in Threads()")
 
 
 def is_picklable(thing: object) -> bool:
@@ -114,29 +110,19 @@ def is_picklable(thing: object) -> bool:
 
 
 class _Worker:
-    """The driver's side of a worker process."""
+    """A child process with a group of cells."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", run_spec: RunSpec) -> None:
-        self._process = process
-        self._requests, self._replies = cast("BinaryIO", process.stdin), cast("BinaryIO", process.stdout)
+    def __init__(self, run_spec: RunSpec) -> None:
         self._received: SimpleQueue[Any] = SimpleQueue()
         self._running = ", ".join(dict.fromkeys(name for name, _ in run_spec.cells))
-        Thread(target=self._listen, name="streamgauge-listener", daemon=True).start()
+        self._child = ChildProcess(serve_cells, self._note)
+        self.send, self.close = self._child.send, self._child.close
 
-    def _listen(self) -> None:
-        """Receive replies at once, so that no worker waits until its reply is read."""
-        with suppress(EOFError, OSError, ValueError):
-            while True:
-                reply = receive(self._replies)
-                if reply[0] == RUNNING:
-                    self._running = reply[1]
-                else:
-                    self._received.put(reply)
-        self._received.put(None)
-
-    def send(self, message: object) -> None:
-        with suppress(BrokenPipeError):  # the missing reply raises later
-            send(self._requests, message)
+    def _note(self, reply: Any) -> None:  # noqa: ANN401
+        if reply is not None and reply[0] == RUNNING:
+            self._running = reply[1]
+        else:
+            self._received.put(reply)
 
     def receive(self) -> Any:  # noqa: ANN401
         reply = self._received.get()
@@ -148,33 +134,9 @@ class _Worker:
         return content
 
     def _explain_death(self) -> str:
-        code = self._process.wait()
-        how = f"ended with status {code}"
-        if code < 0:
-            how = f"was killed by {signal.Signals(-code).name}"
-            how += ", perhaps because memory ran out" if -code == 9 else ""
+        how = self._child.describe_death()
+        how += ", perhaps because memory ran out" if how.endswith("SIGKILL") else ""
         return f"a worker process {how} while it ran {self._running}; use a checkpoint to resume such a run"
-
-
-@contextmanager
-def _start_worker(run_spec: RunSpec) -> Iterator[_Worker]:
-    """Start a worker; kill it when the block ends."""
-    command = [sys.executable, "-m", "streamgauge.backends.worker"]
-    # Sets of strings have the same order in every worker; Ctrl-C reaches the driver only.
-    environment = {"PYTHONHASHSEED": "0", **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True
-    )
-    worker = _Worker(process, run_spec)
-    try:
-        worker.send(sys.path)
-        yield worker
-    finally:
-        process.kill()
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            with suppress(OSError):
-                cast("BinaryIO", pipe).close()
 
 
 class _Slot:

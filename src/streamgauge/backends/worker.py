@@ -1,13 +1,7 @@
-"""A worker process: builds a group of cells, runs plans, and ends when its pipe is closed.
-
-It is started as ``python -m streamgauge.backends.worker``. Requests arrive on standard input, replies leave on the
-original standard output; what learners print goes to standard error.
-"""
+"""What a child process does for a run: it builds a group of cells and runs plans."""
 
 import mmap
-import os
 import pickle
-import sys
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,9 +11,8 @@ from typing import Any, BinaryIO
 from streamgauge._engine.batch_plan import SavedStates
 from streamgauge._engine.cells import Cell, CellGroup
 from streamgauge.backends.messages import RUNNING, Columns, pack_result, receive, send, unpack_plan
-from streamgauge.learners.call_limit import interrupt_waits
 
-__all__ = ["main"]
+__all__ = ["serve_cells"]
 
 
 class _SharedFile:
@@ -51,10 +44,8 @@ def _describe_error(error: BaseException) -> tuple[str, Any]:
     return "error", error
 
 
-def _serve(requests: BinaryIO, replies: BinaryIO) -> None:
-    import cloudpickle  # noqa: PLC0415, F401  (needed to unpickle what it has pickled)
-
-    sys.path[:] = receive(requests)
+def serve_cells(requests: BinaryIO, replies: BinaryIO) -> None:
+    """Build a group of cells, then answer requests."""
     try:
         group = CellGroup(pickle.loads(receive(requests)))
     except Exception as error:
@@ -98,23 +89,3 @@ class _Worker:
 
 REQUESTS: dict[str, Callable[..., object]] = {"load": _Worker.load, "run": _Worker.run}
 """What a worker can do, by name."""
-
-
-def main() -> None:
-    """Serve until the pipe is closed."""
-    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    interrupt_waits()
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    try:
-        _serve(requests, replies)
-    except (EOFError, BrokenPipeError):
-        pass  # the driver has ended
-    except KeyboardInterrupt:
-        pass  # the driver handles it
-    os._exit(0)  # without waiting for threads that learners have left running
-
-
-if __name__ == "__main__":
-    main()

@@ -227,7 +227,9 @@ class Writer:
             if name in names:
                 msg = f"there is already a column {name!r}: choose another name for the {role} column"
                 raise StreamgaugeError(msg)
-            names.append(name or "")
+            names += [] if name is None else [name]
+        values = [value for attribute in schema.attributes for value in attribute.values or ()]
+        _check_names(names, [*values, *schema.classes], kind)
         self._schema, self._kind = schema, kind
         self._target, self._weight, self._relation, self._whole = target, weight, relation, whole
         if kind not in TABLE_KINDS:
@@ -303,6 +305,24 @@ class Writer:
         return pa.Table.from_arrays(
             [column.cast(field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
         )
+
+
+def _check_names(columns: Sequence[str], values: Sequence[str], kind: str) -> None:
+    """Raise if a file of a kind cannot hold the name of a column, of a nominal value or of a class."""
+    text = kind not in TABLE_KINDS
+    if text and "" in columns:
+        msg = f"column {columns.index('') + 1} has no name, which text cannot represent: name it, or write Parquet"
+        raise StreamgaugeError(msg)
+    if not text and (missing := {"", "?"}.intersection(values)):
+        msg = f"the nominal value {min(missing)!r} would be read from {kind.title()} as missing: write ARFF"
+        raise StreamgaugeError(msg)
+    for name in (*columns, *values):
+        if text and "\0" in name:
+            msg = f"the name {name!r} contains a zero byte, which no text file may hold: write Parquet"
+            raise StreamgaugeError(msg)
+        if any("\ud800" <= character <= "\udfff" for character in name):
+            msg = f"the name {name!r} is half a character (a surrogate), which no file can hold: rename it"
+            raise StreamgaugeError(msg)
 
 
 def _build_arrow_field(name: str, values: tuple[str, ...] | None) -> Any:  # noqa: ANN401
@@ -381,7 +401,7 @@ def quote_csv(name: str, separator: str) -> str:
     if "\n" in name or "\r" in name:
         msg = f"the name {name!r} contains a line break, which CSV cannot represent: write ARFF or Parquet"
         raise StreamgaugeError(msg)
-    plain = name and name == name.strip() and separator not in name and '"' not in name
+    plain = name and name == name.strip() and separator not in name and '"' not in name and name[0] != "\ufeff"
     return name if plain else '"' + name.replace('"', '""') + '"'
 
 

@@ -228,3 +228,38 @@ def test_tables_of_readings_in_parquet_have_checksums_that_others_check(tmp_path
     path.write_bytes(data)
     with pytest.raises(OSError, match="CRC checksum verification failed"):
         pq.read_table(path, page_checksum_verification=True)
+
+
+def name_values(stream):
+    """Return the names of the columns, and the value of each row in each; the order of values in CSV is its own."""
+    (batch,), schema = stream.batches(100), stream.schema
+    columns = [
+        x.tolist() if a.values is None else [None if np.isnan(v) else a.values[int(v)] for v in x]
+        for x, a in zip(batch.x.T, schema.attributes, strict=True)
+    ]
+    return [a.name for a in schema.attributes], columns, [None if y < 0 else schema.classes[y] for y in batch.y]
+
+
+@pytest.mark.parametrize("suffix", ["arff", "csv", "tsv", "parquet", "arrow"])
+@pytest.mark.parametrize(
+    "name",
+    ["", "a\0b", "\ud800", "\ufefffirst", "\x1b[31m", "\u202eb", "\u2028", "<b>", "[bold]", "\x7f", "e\u0301", "?"],
+)
+def test_odd_names_are_read_back_or_refused_when_they_are_written(tmp_path, name, suffix):
+    path = tmp_path / f"rows.{suffix}"
+    batch = Batch(0, np.array([[1.5, 0.0], [2.5, 1.0], [3.5, 1.0]]), np.array([0, 1, 1], dtype=np.int32))
+    for schema in (
+        Schema((Attribute(name), Attribute("k", ("u", "v"))), ("no", "yes")),
+        Schema((Attribute("a"), Attribute("k", ("u", name))), ("no", "yes")),
+        Schema((Attribute("a"), Attribute("k", ("u", "v"))), ("no", name)),
+    ):
+        stream = ArrayStream.from_batch(batch, schema)
+        refusal = ""
+        try:
+            write(stream, path)
+        except StreamgaugeError as error:
+            refusal = str(error)
+        if refusal:
+            assert refusal.isprintable()
+            continue
+        assert name_values(File(path)) == name_values(stream)
