@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from streamgauge._format.numbers import RATE, format_value
+from streamgauge._format.numbers import RATE, format_margin, format_value
 from streamgauge._format.text import count, describe_forgetting, join_words
 from streamgauge.records import RunData
 from streamgauge.reports.findings import group_by_test
@@ -107,6 +107,10 @@ def _describe_group(results: RunData, group: BestGroup) -> str:
         known = "" if since is None else f", known since {results.name_row(since)}"
         whom = "all others" if not equal and len(behind) > 1 else join_words(behind)
         claims.append(f"better than {whom}{_lead(group.question)}{known}")
+        within, margin = _find_within_margin(results, group, behind)
+        if within:
+            of = "" if within == behind else f" from {join_words(within)}"
+            claims.append(f"the difference{of} is within the margin of {margin}")
     if group.such_streams is not None and behind:
         elsewhere = [name for name in behind if name not in group.such_streams]
         whom = (
@@ -148,6 +152,19 @@ def format_with_interval(value: float, ends: tuple[float, float] | None, unit: s
     """
     text = format_value(value, unit) + ("%" if unit == RATE else f" {unit}".rstrip())
     return f"{text} {format_ends(ends, unit)}".rstrip()
+
+
+def _find_within_margin(results: RunData, group: BestGroup, behind: Sequence[str]) -> tuple[list[str], str]:
+    """Return the learners that the live verdicts call equivalent to the best one, and the margin."""
+    found = {
+        verdict.second if verdict.first == group.best else verdict.first: verdict
+        for verdict in results.verdicts
+        if verdict.measure == group.measure
+        and verdict.outcome == "equivalent"
+        and group.best in (verdict.first, verdict.second)
+    }
+    within = [name for name in behind if name in found]
+    return within, format_margin(found[within[0]].rope, found[within[0]].unit) if within else ""
 
 
 def _find_since(results: RunData, group: BestGroup, behind: Sequence[str]) -> int | None:

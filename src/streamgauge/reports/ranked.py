@@ -212,6 +212,6 @@ def _build_rare_grids(results: RunData) -> Iterator[Grid]:
             (learner, tuple(Cell(format_value(float(column[index]))) for column in values.values()))
             for index, learner in enumerate(results.learners)
         )
-        title = f"Rare class {label} ({100 * share:.2g}% of the rows)"
+        title = f"Rare class {label} ({100 * share:.2g}% of the rows), over all rows"
         note = f"Accuracy says little about a rare class: look at {join_words(list(values))}."
         yield Grid(title, ("learner", *(f"{name} %" for name in values)), rows, note)

@@ -106,7 +106,7 @@ def describe_verdicts(
         sentence = (replace(verdict, note="") if is_shared else verdict).describe(name)
         sentences.append(sentence)
         if verdict.note not in sentence:
-            notes[verdict.note] = "" if is_shared else f" on {_name(verdict)}"
+            notes[verdict.note] = "" if is_shared or len(verdicts) == 1 else f" on {_name(verdict)}"
     remarks = tuple(f"Note{whom}: {note.rstrip('.')}." for note, whom in notes.items())
     terms = (*_describe_claims(verdicts), *remarks)
     return DescribedVerdicts(tuple(verdicts), tuple(sentences), terms, remarks)

@@ -1,6 +1,7 @@
 """The headline: what it claims follows from the tests, and it is the same on every surface."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from streamgauge.reports.headline import describe_below_baseline, write_headline
 from streamgauge.reports.latex import to_latex
 from streamgauge.reports.markdown import to_markdown
 from streamgauge.reports.page import page_html
-from streamgauge.significance import compare_all, rank_table
+from streamgauge.significance import LiveTest, compare_all, rank_table
 from streamgauge.significance.compare import find_interval
 from streamgauge.streams import ArrayStream
 
@@ -114,3 +115,14 @@ def test_who_keeps_which_budget_is_said_before_the_verdicts() -> None:
     assert "error<0.01 is broken by all;" in answer
     alone = sg.evaluate("SEA(n_rows=4000)", "NaiveBayes", budgets="error<0.3")
     assert write_headline(alone)[-1] == "NaiveBayes keeps the budget: error<0.3 is kept by NaiveBayes."
+
+
+def test_a_better_learner_within_the_margin_of_the_live_verdict_is_said_to_be_so() -> None:
+    results = sg.evaluate("SEA(n_rows=20000)", ["HoeffdingTree", "NaiveBayes"], live_test=LiveTest(rope=0.05))
+    (verdict,) = results.verdicts
+    outcome = sg.compare(results)
+    assert (verdict.outcome, outcome.better) == ("equivalent", "NaiveBayes")
+    (headline,) = write_headline(results, [outcome])
+    assert headline.endswith("; the difference is within the margin of 5 percentage points.")
+    (plain,) = write_headline(replace(results, verdicts=()), [outcome])
+    assert "margin" not in plain
