@@ -24,6 +24,7 @@ __all__ = [
     "require_between",
     "require_kind",
     "require_path",
+    "require_whole",
     "shorten",
     "unknown_name",
 ]
@@ -292,6 +293,22 @@ def make_printable(text: str) -> str:
     a\nb\x1b[31m é
     """
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def require_whole(kind: str, name: str) -> None:
+    r"""Raise if a name holds half a character, a surrogate, which neither files nor terminals can show.
+
+    Examples
+    --------
+    >>> require_whole("learner", "a \ud800")
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: the name of a learner, 'a \ud800', holds half a character (a surrogate), ...
+    """
+    if any("\ud800" <= character <= "\udfff" for character in name):
+        msg = f"the name of a {kind}, {shorten(name)!r}, holds half a character (a surrogate), which no file can hold"
+        msg += ": rename it"
+        raise StreamgaugeError(msg)
 
 
 def shorten(text: str, n: int = 200) -> str:

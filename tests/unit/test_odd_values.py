@@ -12,6 +12,7 @@ import pytest
 
 import streamgauge as sg
 from streamgauge.errors import StreamgaugeError
+from streamgauge.experiments import Experiment, Source
 from streamgauge.labelling import Delayed
 from tests.support.commands import invoke
 
@@ -110,3 +111,28 @@ def test_names_with_line_ends_or_control_characters_are_escaped_in_errors(tmp_pa
         sg.evaluate(path, sg.NaiveBayes(), target="class")
     assert r"class\n\x1b[31m" in str(refusal.value)
     assert str(refusal.value).isprintable()
+
+
+HALF = "\ud800"
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        lambda: sg.evaluate(sg.SEA(n_rows=100), {HALF: sg.NaiveBayes()}),
+        lambda: Experiment("small", {HALF: Source("SEA", rows=100)}, {"a": "NaiveBayes"}),
+        lambda: Experiment("small", {"sea": Source("SEA", rows=100)}, {HALF: "NaiveBayes"}),
+        lambda: Experiment(HALF, {"sea": Source("SEA", rows=100)}, {"a": "NaiveBayes"}),
+    ],
+)
+def test_names_that_no_file_can_hold_are_refused_before_the_first_row(attempt: Callable[[], object]) -> None:
+    with pytest.raises(StreamgaugeError, match=r"holds half a character \(a surrogate\)"):
+        attempt()
+
+
+def test_printed_results_hold_no_control_characters() -> None:
+    x = np.random.default_rng(1).random((300, 2))
+    odd = "\x1b[31mred\x9b\u202e"
+    stream = sg.ArrayStream(x, np.where(x[:, 0] > 0.5, odd, "no"), name=odd)
+    results = sg.evaluate(stream, {odd: sg.NaiveBayes()}, measures=["accuracy", f"recall[{odd}]"])
+    assert all(line.isprintable() for line in str(results).splitlines())

@@ -9,7 +9,7 @@ from streamgauge._engine.schedule import Score, check_score
 from streamgauge._foreign import adopt_scheme
 from streamgauge._format.text import to_text
 from streamgauge.drift import name_detectors
-from streamgauge.errors import StreamgaugeError, require_at_least, require_between
+from streamgauge.errors import StreamgaugeError, require_at_least, require_between, require_whole
 from streamgauge.experiments.stream_sources import SampleSource, Source
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.learners import as_spec
@@ -197,6 +197,10 @@ class Experiment:
             if not things:
                 msg = f"the experiment has no {part}"
                 raise StreamgaugeError(msg)
+        names = {"experiment": (self.name,), "stream": self.streams, "learner": self.learners}
+        for kind, named in names.items():
+            for name in named:
+                require_whole(kind, str(name))
         object.__setattr__(self, "measures", expand_all(tuple(self.measures)))
         self._check_parts()
 

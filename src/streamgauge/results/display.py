@@ -42,10 +42,13 @@ def format_text(results: RunData) -> str:
     lines = [] if results.complete else ["Cut short: all numbers cover these rows only."]
     lines += [f"Failed: {make_printable(str(failure))}; no readings from there on." for failure in results.failures]
     for forgetting in results.forgettings if len(results.rows) else ():
-        lines.append(f"{_format_title(results)}, {describe_forgetting(forgetting)}")
+        lines.append(f"{make_printable(_format_title(results))}, {describe_forgetting(forgetting)}")
         columns = [("", *map(make_printable, results.learners))]
         columns += [
-            (label_measure(measure, results.unit(measure)), *_format_finals(results, measure, forgetting))
+            (
+                make_printable(label_measure(measure, results.unit(measure))),
+                *_format_finals(results, measure, forgetting),
+            )
             for measure in results.measures
         ]
         widths = [max(map(len, column)) for column in columns]

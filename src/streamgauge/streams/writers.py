@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from streamgauge import _native
-from streamgauge.errors import StreamgaugeError, require_at_least
+from streamgauge.errors import StreamgaugeError, require_at_least, require_whole
 from streamgauge.protocols import Stream
 from streamgauge.records import UNLABELLED, Attribute, Batch, Schema
 from streamgauge.streams.batching import concatenate, slice_batch
@@ -320,9 +320,7 @@ def _check_names(columns: Sequence[str], values: Sequence[str], kind: str) -> No
         if text and "\0" in name:
             msg = f"the name {name!r} contains a zero byte, which no text file may hold: write Parquet"
             raise StreamgaugeError(msg)
-        if any("\ud800" <= character <= "\udfff" for character in name):
-            msg = f"the name {name!r} is half a character (a surrogate), which no file can hold: rename it"
-            raise StreamgaugeError(msg)
+        require_whole("column or value", name)
 
 
 def _build_arrow_field(name: str, values: tuple[str, ...] | None) -> Any:  # noqa: ANN401

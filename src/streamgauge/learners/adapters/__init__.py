@@ -8,7 +8,7 @@ from typing import Any
 
 from streamgauge._foreign import find_short_name
 from streamgauge._format.text import to_text
-from streamgauge.errors import StreamgaugeError, nearest
+from streamgauge.errors import StreamgaugeError, nearest, require_whole
 from streamgauge.learners.adapters.fit_only import is_fit_only
 from streamgauge.learners.adapters.moa import Moa, get_moa_command
 from streamgauge.learners.adapters.python import PythonLearner
@@ -155,6 +155,8 @@ def name_learners(learners: object) -> dict[str, LearnerSpec]:
             repeated = next(name for name in names if names.count(name) > 1)
             msg = f"two learners are the same: {repeated}; name them, as in {{'a': ..., 'b': ...}}, or change a seed"
             raise StreamgaugeError(msg)
+    for name in named:
+        require_whole("learner", name)
     if not named:
         msg = "no learner to evaluate: give at least one"
         raise StreamgaugeError(msg)
