@@ -16,6 +16,7 @@ from streamgauge.forgetting import AdwinWindow, Fading, Landmark, TimeWindow, Tu
 from streamgauge.measures import COUNT_MEASURES, MEASURES, build_state, measure_tallies
 from streamgauge.protocols import Forgetting
 from streamgauge.records import Trace
+from streamgauge.tasks import Classification
 
 untyped_adwin: Any = drift.ADWIN
 
@@ -65,7 +66,11 @@ def build_measure_run(batches: list[Trace], n_classes: int, n_cells: int, names:
     every = N_ROWS // N_READINGS
 
     def run() -> None:
-        states = [build_state(forgetting, n_classes, measures) for _ in range(n_cells) for forgetting in FOUR]
+        states = [
+            build_state(forgetting, Classification(tuple(map(str, range(n_classes)))), measures)
+            for _ in range(n_cells)
+            for forgetting in FOUR
+        ]
         for trace in batches:
             first, last = int(trace.row[0]), int(trace.row[-1]) + 1
             reading_rows = range((first // every + 1) * every, last + 1, every)

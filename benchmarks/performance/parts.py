@@ -27,6 +27,7 @@ from streamgauge.forgetting import Landmark, Window
 from streamgauge.measures import MEASURES, build_state, measure_tallies
 from streamgauge.records import Trace
 from streamgauge.streams import Balance, sample
+from streamgauge.tasks import Classification
 
 __all__ = ["SECTIONS"]
 
@@ -100,7 +101,7 @@ def _build_measure_works(truth: NDArray[np.int32], guess: NDArray[np.int32]) -> 
 
 
 def _run_ours(measure: str, forgetting: Landmark | Window, y: NDArray[np.int32], guess: NDArray[np.int32]) -> None:
-    state = build_state(forgetting, 2, [MEASURES[measure]])
+    state = build_state(forgetting, Classification(("0", "1")), [MEASURES[measure]])
     none = np.zeros(len(y), dtype=bool)
     for start in range(0, len(y), BATCH):
         stop = min(start + BATCH, len(y))

@@ -4,7 +4,7 @@ Everything behind it works with the base classes of `streamgauge.protocols`, whi
 optional. (Learners of other libraries have their adapters in `streamgauge.learners.adapters`.)
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeGuard
 
@@ -15,6 +15,7 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import (
     Detector,
     Forgetting,
+    ForgettingState,
     Labelling,
     LabellingBase,
     Learner,
@@ -28,19 +29,22 @@ from streamgauge.protocols import (
     Stream,
     StreamBase,
 )
-from streamgauge.records import Arrivals, Batch, Drift, Schema, Step, Tallies
+from streamgauge.records import Arrivals, Batch, Drift, NumericTarget, Schema, Step, Tallies, Trace
 
 __all__ = [
     "adopt_labelling",
     "adopt_scheme",
     "adopt_stream",
     "build_majority",
+    "build_sums",
     "close_iterator",
     "find_declared_gil",
     "find_end_of_training",
     "find_kernel",
     "find_module",
     "find_short_name",
+    "find_task_name",
+    "find_tasks",
     "find_unit",
     "find_unlabelled_learning",
     "find_vector_form",
@@ -150,6 +154,28 @@ def build_majority(forgetting: Forgetting, n_classes: int) -> MajorityBaseline |
     return None if build is None else build(n_classes)
 
 
+def build_sums(
+    forgetting: Forgetting,
+    target: NumericTarget,
+    statistics: Sequence[str],
+    compute_losses: Callable[[Trace], NDArray[np.float64]],
+) -> ForgettingState:
+    """Build the state of a forgetting for a numeric target; raise ValueError if it has none.
+
+    Examples
+    --------
+    >>> from streamgauge.forgetting import Landmark
+    >>> build_sums(Landmark(), NumericTarget(), ["error"], lambda trace: trace.y_true).n_bytes > 0
+    True
+    """
+    build = getattr(forgetting, "build_sums", None)
+    if build is None:
+        msg = "it has no method build_sums(target, statistics, compute_losses), which numeric targets need"
+        raise ValueError(msg)
+    state: ForgettingState = build(target, statistics, compute_losses)
+    return state
+
+
 def close_iterator(iterator: Iterator[Any]) -> None:
     """Close an iterator, if it is a generator."""
     close = getattr(iterator, "close", None)
@@ -187,6 +213,28 @@ def keeps_all_rows(forgetting: Forgetting) -> bool:
 def find_unit(measure: Measure) -> str:
     """Return the unit of a measure; a rate by default."""
     return str(getattr(measure, "unit", "rate"))
+
+
+def find_tasks(spec: LearnerSpec) -> tuple[str, ...]:
+    """Return the names of the tasks that a learner can do; empty if it does not say.
+
+    One of ours that does not say classifies. A learner of classes round another one, too.
+
+    Examples
+    --------
+    >>> from streamgauge.learners import NaiveBayes, NoChange
+    >>> find_tasks(NaiveBayes()), find_tasks(NoChange())
+    (('classification',), ('classification', 'regression'))
+    """
+    declared: tuple[str, ...] | None = getattr(spec, "tasks", None)
+    if declared is not None:
+        return declared
+    return ("classification",) if type(spec).__module__.startswith("streamgauge.") else ()
+
+
+def find_task_name(measure: Measure) -> str:
+    """Return the name of the task whose tallies a measure measures; empty if it does not say."""
+    return str(getattr(measure, "task", ""))
 
 
 def find_vector_form(measure: Measure) -> Callable[[Tallies], NDArray[np.float64]] | None:

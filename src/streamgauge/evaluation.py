@@ -36,7 +36,7 @@ from streamgauge.errors import (
 )
 from streamgauge.forgetting import Landmark, Window
 from streamgauge.labelling import AllLabels
-from streamgauge.learners.adapters import check_schema, name_learners
+from streamgauge.learners.adapters import check_schema, check_tasks, name_learners
 from streamgauge.learners.adapters.hints import (
     LONG_SECONDS,
     ROWS_NEEDED,
@@ -65,6 +65,7 @@ from streamgauge.streams import as_stream, drifts_of
 from streamgauge.streams.base import min_limit
 from streamgauge.streams.files.column_roles import Key
 from streamgauge.streams.files.used_files import refuse_replacing
+from streamgauge.tasks import find_task
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -116,7 +117,7 @@ class Evaluation:
         score: Score = "first",
         score_unlabelled_start: bool = False,
         forgetting: Forgetting | str | Sequence[Forgetting | str] | None = None,
-        measures: object = "accuracy",
+        measures: object = None,
         detectors: object = (),
         every: int | None = None,
         n_rows: int | None = None,
@@ -163,10 +164,10 @@ class Evaluation:
         )
         for each in self.forgettings:
             require_kind("forgetting", each, Forgetting, "objects such as Window(1000)")
-        self.measures: tuple[Measure, ...] = find_measures(measures, self.stream)
+        self.measures = self._find_measures(measures)
         is_bounded = n_rows is not None or self._stream.ends or self.stream.n_rows is not None
         _check_folds(self.scheme, len(self.specs))
-        check_forgettings(self.forgettings, self.stream.schema.n_classes, self.measures, is_bounded=is_bounded)
+        check_forgettings(self.forgettings, find_task(self.stream.schema), self.measures, is_bounded=is_bounded)
         _check_times(self._stream, self.labelling, self.forgettings)
         self.detectors = name_detectors(detectors)
         self.recorders, self.resources, self.journal = tuple(recorders), resources, journal
@@ -196,6 +197,11 @@ class Evaluation:
         self._bound = tuple(each.bind(self._source.schema, self.measures) for each in self.requirements)
         self._check_requirements()
         self._build_run_spec()  # checks the live test
+
+    def _find_measures(self, wanted: object) -> tuple[Measure, ...]:
+        """Return the measures of the run; raise if one of them, or a learner, is for another task."""
+        check_tasks(self.specs, find_task(self.stream.schema))
+        return find_measures(wanted, self.stream)
 
     def _check_learners(self, *, is_bounded: bool) -> None:
         """Raise if a learner is known not to take the rows; that of an ARFF file may, not must, have missing values."""
@@ -250,9 +256,12 @@ class Evaluation:
             measures=self.measures,
             detectors=self.detectors,
             seed=self.seed,
-            with_votes=self._label_design is not None
-            or any(map(needs_votes, (*self.measures, *self._required_measures)))
-            or any(map(needs_votes, self.recorders)),
+            with_votes=find_task(self._source.schema).has_votes
+            and (
+                self._label_design is not None
+                or any(map(needs_votes, (*self.measures, *self._required_measures)))
+                or any(map(needs_votes, self.recorders))
+            ),
             with_cell_batches=bool(self.recorders),
             metered=self._is_metered,
             time_budget=self.time_budget,
@@ -275,6 +284,8 @@ class Evaluation:
         """
         scheme = self._source.scheme
         if self.score != "first" or scheme.repeats_tests or scheme.period is not None:
+            return None
+        if not find_task(self._source.schema).has_votes:
             return None
         return find_label_design(self.labelling, scheme.training if isinstance(scheme.training, int) else 0)
 
@@ -473,7 +484,7 @@ the measures, or use two_way_t
         """Join the progress of all batches."""
         if self._run is None:
             self._run = self._make_run()
-        collector, classes = self._run.collector, self._source.schema.classes
+        collector, task = self._run.collector, find_task(self._source.schema)
         parts = list(progress)
         read = [part for part in parts if len(part.rows)]
         learners, forgettings, measures = self._names
@@ -495,12 +506,12 @@ the measures, or use two_way_t
             verdicts=collector.verdicts,
             model_verdicts=collector.model_verdicts,
             label_estimates=collector.label_estimates,
-            labels=join_label_counts(read, classes),
+            labels=join_label_counts(read, task.label_groups),
             times=join_times(read),
             differences=collector.differences,
             blocks=collector.blocks,
             own_measures={measure.name: measure for measure in self.measures},
-            confusions=join_confusions(read, self.every, classes),
+            confusions=join_confusions(read, self.every, self._source.schema.classes),
         )
 
     @property
@@ -775,7 +786,7 @@ def evaluate(  # noqa: PLR0913
     score: Score = "first",
     score_unlabelled_start: bool = False,
     forgetting: Forgetting | str | Sequence[Forgetting | str] | None = None,
-    measures: object = "accuracy",
+    measures: object = None,
     detectors: object = (),
     every: int | None = None,
     n_rows: int | None = None,
@@ -844,6 +855,7 @@ def evaluate(  # noqa: PLR0913
     measures
         What to measure, one or several: names, such as ``kappa_m``, ``recall[up]``, ``Hoeffding(delta=0.01)``, ``all``;
         measures; plain functions of a tally, of y_true and y_pred, or of y_true and y_score; scorers of scikit-learn.
+        None for the accuracy, with a numeric target the mean absolute error (``mae``).
     detectors
         Drift detectors, or their names, that watch the errors of every learner in every fold: 1 for a scored prediction
         that was wrong. Their alarms are in the results.

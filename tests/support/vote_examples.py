@@ -9,6 +9,7 @@ from streamgauge.forgetting import EWMA, AdwinWindow, Fading, Landmark, TimeWind
 from streamgauge.measures import build_state, measure
 from streamgauge.protocols import Forgetting
 from streamgauge.records import Trace
+from streamgauge.tasks import Classification
 
 __all__ = ["FORGETTINGS", "value", "voted_trace", "weights_of"]
 
@@ -33,7 +34,11 @@ def voted_trace(n: int, n_classes: int, seed: int, *, weighted: bool = False) ->
 
 def value(forgetting: Forgetting, trace: Trace, name: str, n_classes: int) -> float:
     wanted = measure(name)
-    return wanted(build_state(forgetting, n_classes, [wanted]).update(trace, [len(trace)])[0])
+    return wanted(
+        build_state(forgetting, Classification(tuple(map(str, range(n_classes)))), [wanted]).update(
+            trace, [len(trace)]
+        )[0]
+    )
 
 
 def weights_of(forgetting: Any, trace: Trace) -> NDArray[np.float64]:

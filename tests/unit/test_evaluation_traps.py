@@ -13,6 +13,7 @@ from streamgauge.labelling import AllLabels, Delayed, DelayedAtRandom, First, Fr
 from streamgauge.learners.plain_loop import run_row_by_row
 from streamgauge.schemes import Chunks, Holdout
 from streamgauge.streams import ArrayStream, File, write
+from streamgauge.tasks import Classification
 
 
 @pytest.mark.parametrize("size", [20, 50, 100, 200])
@@ -54,7 +55,7 @@ def test_a_learner_is_never_handed_the_label_with_the_row_to_predict():
             assert (y >= 0).all()  # and no made-up class stands for a missing one
 
         def interleave(self, step, *, with_votes):
-            return run_row_by_row(self, step, 2, with_votes=with_votes)
+            return run_row_by_row(self, step, Classification(("a", "b")), with_votes=with_votes)
 
         def save(self):
             return b""

@@ -11,6 +11,7 @@ use crate::learners::{ABSTAINED, UNLABELLED, find_winner};
 mod adaptive_labels;
 mod class_weights;
 mod fading_labels;
+mod numbers;
 mod recent_labels;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ mod timed_labels;
 pub use adaptive_labels::AdaptiveLabels;
 pub use class_weights::ClassWeights;
 pub use fading_labels::FadingLabels;
+pub use numbers::NumberBaselines;
 pub use recent_labels::RecentLabels;
 pub use timed_labels::TimedLabels;
 

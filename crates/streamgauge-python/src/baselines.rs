@@ -9,6 +9,7 @@ use streamgauge_kernels::baselines::{self as kernels, LabelRows, MajorityBaselin
 use crate::convert::{read_column, read_optional_column, run_kernel, to_python};
 
 type Hits = Py<PyArray1<bool>>;
+type Numbers = Py<PyArray1<f64>>;
 
 /// The baselines of a fold: the majority class so far and the class seen last.
 #[pyclass(module = "streamgauge._native")]
@@ -36,6 +37,44 @@ impl Baselines {
         let kernel = &mut self.kernel;
         let hits = run_kernel(py, || kernel.update(truth, labels, weight))?;
         Ok((hits.majority.into_pyarray(py).unbind(), hits.no_change.into_pyarray(py).unbind()))
+    }
+
+    /// Saves the state.
+    fn save(&self, py: Python<'_>) -> Py<PyBytes> {
+        PyBytes::new(py, &self.kernel.save()).unbind()
+    }
+
+    /// Restores a saved state.
+    fn load(&mut self, state: &[u8]) -> PyResult<()> {
+        self.kernel.load(state).map_err(to_python)
+    }
+}
+
+/// The baselines of a fold with a numeric target: the mean of the targets so far and the target seen last.
+#[pyclass(module = "streamgauge._native")]
+struct NumberBaselines {
+    kernel: kernels::NumberBaselines,
+}
+
+#[pymethods]
+impl NumberBaselines {
+    #[new]
+    fn new() -> Self {
+        Self { kernel: kernels::NumberBaselines::default() }
+    }
+
+    /// Returns what each of the two predicts for every row, before it learns the row's target; NaN for none yet.
+    fn update(
+        &mut self,
+        py: Python<'_>,
+        targets: PyReadonlyArray1<'_, f64>,
+        weight: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<(Numbers, Numbers)> {
+        let targets = read_column("targets", &targets)?;
+        let weight = read_optional_column("weight", weight.as_ref())?;
+        let kernel = &mut self.kernel;
+        let (means, lasts) = run_kernel(py, || kernel.update(targets, weight))?;
+        Ok((means.into_pyarray(py).unbind(), lasts.into_pyarray(py).unbind()))
     }
 
     /// Saves the state.
@@ -141,5 +180,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fading_labels, module)?)?;
     module.add_function(wrap_pyfunction!(adaptive_labels, module)?)?;
     module.add_class::<MajorityBaseline>()?;
+    module.add_class::<NumberBaselines>()?;
     module.add_class::<Baselines>()
 }

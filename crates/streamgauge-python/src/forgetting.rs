@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use streamgauge_kernels::adaptive_window::Settings;
-use streamgauge_kernels::forgetting::{self as kernels, Columns, Forgetting as Kernel, Layout, Outcomes, Statistics};
+use streamgauge_kernels::forgetting::{self as kernels, AmountColumns, Columns, Forgetting as Kernel, Layout, Outcomes, Statistics};
 
 use crate::convert::{read_column, read_optional_column, read_table, run_kernel, to_python, to_table};
 
@@ -98,6 +98,32 @@ impl Forgetting {
         Ok((self.to_arrays(py, reading_rows.len(), tallies)?, bins))
     }
 
+    /// Adds rows with amounts [k, n] in place of classes; returns the weight and the weighted sum of each amount after each
+    /// of the ascending reading rows [s, 1 + k], and the numbers of rows that they cover [s].
+    #[pyo3(signature = (amounts, weight, reading_rows, losses = None, time = None))]
+    fn update_amounts(
+        &mut self,
+        py: Python<'_>,
+        amounts: PyReadonlyArray2<'_, f64>,
+        weight: Option<PyReadonlyArray1<'_, f64>>,
+        reading_rows: PyReadonlyArray1<'_, i64>,
+        losses: Option<PyReadonlyArray1<'_, f64>>,
+        time: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<(Py<PyArray2<f64>>, Py<PyArray1<u64>>)> {
+        let columns = AmountColumns {
+            amounts: read_table("amounts", &amounts)?,
+            n: amounts.as_array().ncols(),
+            weight: read_optional_column("weight", weight.as_ref())?,
+            losses: read_optional_column("losses", losses.as_ref())?,
+            time: read_optional_column("time", time.as_ref())?,
+        };
+        let reading_rows = read_rows(&reading_rows)?;
+        let kernel = &mut self.kernel;
+        let sums = run_kernel(py, || kernel.update_amounts(&columns, &reading_rows))?;
+        let shape = (reading_rows.len(), self.kernel.layout().n_codes());
+        Ok((to_table(py, "sums", sums.sums, shape)?, sums.widths.into_pyarray(py).unbind()))
+    }
+
     /// Returns for each class voted for at most `max_bins` used bins of votes in ascending order [m], and their weights of
     /// rows of the class and of other classes [2, m].
     fn vote_bins(&self, py: Python<'_>, max_bins: usize) -> PyResult<Vec<ClassBins>> {
@@ -161,7 +187,11 @@ fn reshape<D: Dimension>(
     ArrayBase::from_shape_vec(shape, values).map_err(|error: ShapeError| PyValueError::new_err(error.to_string()))
 }
 
+/// Builds the layout of rows with classes; without classes, that of rows with an amount for each statistic.
 fn build_layout(n_classes: usize, statistics: &[String], stores_rows: bool) -> PyResult<Layout> {
+    if n_classes == 0 {
+        return Layout::of_amounts(statistics.len()).map_err(to_python);
+    }
     let outcomes = Outcomes::new(n_classes).map_err(to_python)?;
     let statistics = Statistics::from_names(statistics.iter().map(String::as_str)).map_err(to_python)?;
     Layout::new(outcomes, statistics, stores_rows).map_err(to_python)

@@ -19,6 +19,7 @@ mod forgetting;
 mod generators;
 mod learners;
 mod randomness;
+mod regressors;
 mod sampling;
 mod single_learners;
 mod text;
@@ -41,6 +42,7 @@ fn _compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     forgetting::register(module)?;
     learners::register(module)?;
     randomness::register(module)?;
+    regressors::register(module)?;
     sampling::register(module)?;
     single_learners::register(module)?;
     text::register(module)?;

@@ -20,8 +20,9 @@ from streamgauge._engine.schedule import LabelTotals, Schedule
 from streamgauge.measures import accuracy, list_statistics, reads_baselines
 from streamgauge.protocols import CellBatch, DetectorSpec, Forgetting, LearnerSpec, Measure, SchemeBase
 from streamgauge.records import Alarm, Batch, BlockLayout, CellBlocks, Failure, Schema
-from streamgauge.records.blocks import BASELINES, MAX_MATRIX_CLASSES, list_boundaries, list_looks
+from streamgauge.records.blocks import list_boundaries, list_looks
 from streamgauge.significance.prediction_powered import LabelDesign
+from streamgauge.tasks import find_task
 
 __all__ = [
     "Backend",
@@ -357,12 +358,8 @@ class RunSpec:
     def block_layout(self) -> BlockLayout:
         """What is kept of the tallies of blocks."""
         measures = (*self.measures, *self.live_measures)
-        n_classes, statistics = self.schema.n_classes, set(list_statistics(measures)) - {"calibration", "rows"}
-        if n_classes > MAX_MATRIX_CLASSES:
-            statistics -= {"ranks"}
-        if reads_baselines(measures):
-            statistics |= {BASELINES}
-        return BlockLayout(n_classes, tuple(sorted(statistics)))
+        statistics = set(list_statistics(measures))
+        return find_task(self.schema).make_layout(statistics, with_baselines=reads_baselines(measures))
 
     @property
     def n_cells(self) -> int:

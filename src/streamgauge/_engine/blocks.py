@@ -2,12 +2,13 @@
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.forgetting import NativeForgetting
-from streamgauge.records import BlockLayout, BlockTallies, CellBlocks, Tallies, Trace
+from streamgauge.forgetting import NativeForgetting, NumberSums
+from streamgauge.records import BlockLayout, BlockTallies, CellBlocks, Trace
 from streamgauge.records.blocks import MAX_VOTE_BINS, VoteBins, find_block_length
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
 
@@ -39,7 +40,7 @@ class BlockState:
     ((8, 16), [8.0, 16.0])
     """
 
-    def __init__(self, layout: BlockLayout, state: NativeForgetting, *, looks: bool = False) -> None:
+    def __init__(self, layout: BlockLayout, state: NativeForgetting | NumberSums, *, looks: bool = False) -> None:
         self._layout, self._state, self._looks = layout, state, looks
         self._nothing = CellBlocks((), np.empty((0, layout.n_numbers)))
         self.block_rows: Sequence[int] = ()
@@ -49,7 +50,7 @@ class BlockState:
         self.looks = self._nothing.numbers
         """The numbers of the tallies at the reading rows of the last trace, [readings, numbers]."""
 
-    def update(self, trace: Trace, reading_rows: Sequence[int]) -> Tallies:
+    def update(self, trace: Trace, reading_rows: Sequence[int]) -> Any:  # noqa: ANN401
         """Add a trace; return the tally before each of the reading rows, and keep those at the ends of blocks."""
         if not self.block_rows:
             self.kept = self._nothing
@@ -58,7 +59,7 @@ class BlockState:
             return tallies
         rows = sorted({*reading_rows, *self.block_rows})
         readings, blocks = np.searchsorted(rows, reading_rows), np.searchsorted(rows, self.block_rows)
-        if self._layout.has_votes and trace.votes is not None:
+        if self._layout.has_votes and trace.votes is not None and isinstance(self._state, NativeForgetting):
             ranked, binned = np.zeros((2, len(rows)), dtype=np.bool_)
             ranked[readings] = ranked[blocks[-1]] = binned[blocks] = True  # the last block has the areas of all rows
             tallies, bins = self._state.update_with_bins(trace, rows, ranked, binned, MAX_VOTE_BINS)
@@ -70,7 +71,7 @@ class BlockState:
         self.looks = self._flatten(tallies)
         return tallies
 
-    def _flatten(self, tallies: Tallies) -> NDArray[np.float64]:
+    def _flatten(self, tallies: Any) -> NDArray[np.float64]:  # noqa: ANN401
         return self._layout.flatten(tallies) if len(tallies) and self._looks else self._nothing.numbers
 
     @property

@@ -9,48 +9,58 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge import _native
 from streamgauge._engine.batch_plan import BatchPlan, BatchResult, RunSpec, SavedStates, TaskRunner, run_serially
 from streamgauge._engine.blocks import BlockState
 from streamgauge._engine.label_sums import LabelSums
 from streamgauge._engine.meter import Meter, read_thread_time
 from streamgauge._engine.schedule import DelayBuffer, HeldColumns, Schedule
-from streamgauge._foreign import build_majority, find_end_of_training, save_part
+from streamgauge._foreign import find_end_of_training, save_part
 from streamgauge.drift import Watch
 from streamgauge.errors import CallTimeoutError, LearnerError, StreamgaugeError
-from streamgauge.forgetting import Landmark, NativeForgetting
+from streamgauge.forgetting import Landmark, NativeForgetting, NumberSums
 from streamgauge.learners.adapters.saved_states import record_pickles, set_trust
 from streamgauge.learners.call_limit import CallWatch
 from streamgauge.learners.plain_loop import Predicted, as_learner_error, fail_after, join_parts, limit_votes
 from streamgauge.measures import build_state, measure_tallies, reads_baselines
 from streamgauge.protocols import CellBatch, DetectorSpec, ForgettingState, Learner, MajorityBaseline, SchemeBase
 from streamgauge.randomness import fold_seed
-from streamgauge.records import ABSTAINED, NEVER, Alarm, Batch, CellBlocks, Failure, Schema, Step, Tallies, Tally, Trace
+from streamgauge.records import (
+    NEVER,
+    Alarm,
+    Batch,
+    CellBlocks,
+    Failure,
+    NumberTallies,
+    Schema,
+    Step,
+    Tallies,
+    Tally,
+    Trace,
+)
 from streamgauge.records.columns import protect
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
 from streamgauge.significance.prediction_powered import N_NUMBERS
+from streamgauge.tasks import find_task
 
 __all__ = ["Cell", "CellGroup", "Fold"]
 
 CellTallies = Sequence[Sequence[Tally]]
 """The tallies of a cell by forgetting and reading row, up to where its learner failed."""
 
-NOTHING: Predicted = (np.empty(0, dtype=np.int32), None)
-
 
 class Fold:
-    """What the learners of one fold share: the current step and the hits of the baselines.
+    """What the learners of one fold share: the current step, and what the baselines give for its rows.
 
     Parameters
     ----------
     number
         The number of the fold.
     schema
-        The attributes and classes of the rows.
+        The attributes and targets of the rows.
     with_baselines
-        Whether the hits of the baselines are needed.
+        Whether the baselines are needed.
     majorities
-        For each forgetting, the majority class of the labels that it remembers; None for that of all labels.
+        For each forgetting, the first baseline of the labels that it remembers; None for that of all labels.
     """
 
     def __init__(
@@ -61,12 +71,12 @@ class Fold:
         with_baselines: bool = True,
         majorities: Sequence[MajorityBaseline | None] = (),
     ) -> None:
-        self.number, self.n_classes = number, schema.n_classes
+        self.number, self.task = number, find_task(schema)
         self.n_scored = 0
-        self._with_baselines, self._majorities = with_baselines, majorities
-        self.majority_hits: list[NDArray[np.bool_] | None] = [None for _ in majorities]
-        """For each forgetting, the hits of its majority class; None for those of all labels."""
-        self._baselines = _native.Baselines(schema.n_classes)
+        self._with_baselines, self._majorities = with_baselines or self.task.always_has_baselines, majorities
+        self.majority_hits: list[NDArray[Any] | None] = [None for _ in majorities]
+        """For each forgetting, the column of its first baseline; None for that of all labels."""
+        self._baselines = self.task.build_baselines()
         self._no_hits = np.zeros(0, dtype=np.bool_)
         self._test: DelayBuffer[np.bool_] = DelayBuffer(default=True)
         self._weight: DelayBuffer[np.float64] = DelayBuffer(1.0)
@@ -74,7 +84,7 @@ class Fold:
         self._scored: slice | NDArray[np.intp]
         self.training_end: int | None = None
         """The number of operations of the current step after which training ends; None if it does not end in it."""
-        self._begin(Step(Batch(0, np.empty((0, schema.n_attributes)), np.empty(0, dtype=np.int32))))
+        self._begin(Step(Batch(0, np.empty((0, schema.n_attributes)), self.task.make_abstentions(0))))
 
     def begin_step(self, schedule: Schedule, step: Step, training_end: int | None = None) -> None:
         """Begin the next step: what the scheme says of the rows, in the order of the schedule."""
@@ -91,12 +101,7 @@ class Fold:
         self.step, self.schedule = step, schedule if scoring is not None else None
         self.labelled_step, self._labels_schedule = labelled, schedule
         self.scoring_step = step = step if scoring is None else scoring
-        self._scored = scored = slice(None) if step.scored is None else step.scored
-        self.row = step.scored_times
-        self.y_true = step.batch.y[scored]
-        columns = (step.batch.weight, step.batch.time)
-        self.weight, self.time = (None if column is None else column[scored] for column in columns)
-        self.n_scored += len(self.row)
+        hits: list[Any] = []
         if self._with_baselines:
             learnt = (step.batch.y, step.labels, step.learning_weight)
             recent = [None if each is None else each.update(*learnt, step.batch.time) for each in self._majorities]
@@ -105,10 +110,27 @@ class Fold:
                 held: list[Any] = self._held_for_labels.arrange(schedule, majority=of_tests[0], last=of_tests[1])
                 self._labelled_hits = held
             hits = self.hold(self._held, *of_tests, *recent)
+        self._scored, self.row = self._find_scored(step, hits)
+        scored = self._scored
+        self.y_true = step.batch.y[scored]
+        columns = (step.batch.weight, step.batch.time)
+        self.weight, self.time = (None if column is None else column[scored] for column in columns)
+        self.n_scored += len(self.row)
+        if hits:
             hits = [None if hit is None else hit[scored] for hit in hits]
             self.majority_hit, self.no_change_hit, *self.majority_hits = hits
         else:
             self.majority_hit = self.no_change_hit = self._no_hits_of(len(self.row))
+
+    def _find_scored(
+        self, step: Step, baselines: Sequence[NDArray[Any] | None]
+    ) -> tuple[slice | NDArray[np.intp], NDArray[np.int64] | range]:
+        """Return which rows of a step are scored, and the latest row of the stream when each of them is."""
+        scorable = self.task.find_scorable(baselines[0] if baselines else None)
+        if scorable is None:
+            return slice(None) if step.scored is None else step.scored, step.scored_times
+        positions = np.flatnonzero(scorable) if step.scored is None else step.scored[scorable[step.scored]]
+        return positions, step.times[positions]
 
     def hold(self, held: HeldColumns, *columns: NDArray[Any] | None) -> list[Any]:
         """Return what was computed at the tests of the rows of a step, where they are scored."""
@@ -146,10 +168,14 @@ class Fold:
 
     def count_scored_before(self, position: int) -> int:
         """Count the scored rows of the step before a position."""
-        scored = self.scoring_step.scored
-        return position if scored is None else int(np.searchsorted(scored, position))
+        return position if isinstance(self._scored, slice) else int(np.searchsorted(self._scored, position))
 
-    def make_trace(self, predictions: NDArray[np.int32], votes: NDArray[np.float64] | None) -> Trace:
+    @property
+    def scores_all(self) -> bool:
+        """Whether all rows of the step are scored."""
+        return isinstance(self._scored, slice)
+
+    def make_trace(self, predictions: Any, votes: NDArray[np.float64] | None) -> Trace:  # noqa: ANN401
         """Return the trace of one learner's predictions."""
         return Trace(
             row=cast("NDArray[np.int64]", self.row),  # a range, expanded when it is needed
@@ -163,7 +189,10 @@ class Fold:
         )
 
     def trace_labelled(
-        self, held: HeldColumns, predictions: NDArray[np.int32], votes: NDArray[np.float64] | None
+        self,
+        held: HeldColumns,
+        predictions: Any,  # noqa: ANN401
+        votes: NDArray[np.float64] | None,
     ) -> Trace | None:
         """Return one learner's predictions for the rows whose labels arrive in the step, in that order.
 
@@ -173,15 +202,14 @@ class Fold:
         if step is None or schedule is None:
             return None
         columns = held.arrange(schedule, predictions=predictions, votes=votes)
-        arrived = slice(None) if step.scored is None else step.scored
-        row = step.scored_times
+        arrived, row = self._find_scored(step, self._labelled_hits if self._with_baselines else ())
         predicted, votes = (None if column is None else column[arrived] for column in columns)
         hits: list[Any] = self._labelled_hits if self._with_baselines else [self._no_hits_of(len(step.batch))] * 2
         weight, time = (None if column is None else column[arrived] for column in (step.batch.weight, step.batch.time))
         return Trace(
             row=cast("NDArray[np.int64]", row),
             y_true=step.batch.y[arrived],
-            y_pred=cast("NDArray[np.int32]", predicted),
+            y_pred=predicted,
             majority_hit=hits[0][arrived],
             no_change_hit=hits[1][arrived],
             weight=weight,
@@ -196,7 +224,7 @@ class Fold:
             self._no_hits.setflags(write=False)
         return self._no_hits[:n]
 
-    def trace_unlabelled(self, predictions: NDArray[np.int32], votes: NDArray[np.float64] | None) -> Trace | None:
+    def trace_unlabelled(self, predictions: Any, votes: NDArray[np.float64] | None) -> Trace | None:  # noqa: ANN401
         """Return one learner's predictions for tested rows of unknown class; None if there are none.
 
         If predictions wait for labels there are none either, since no label will come.
@@ -275,8 +303,9 @@ class Cell:
         """The row after which the first prediction that is no abstention was scored."""
         self.alarms: list[Alarm] = []
         self._held = HeldColumns()
-        self._trace = fold.make_trace(np.empty(0, dtype=np.int32), None)
-        self._predicted: Predicted = NOTHING
+        self._task, self._nothing = fold.task, (fold.task.make_abstentions(0), None)
+        self._trace = fold.make_trace(self._nothing[0], None)
+        self._predicted: Predicted = self._nothing
         self._watches = {detector: Watch(spec) for detector, spec in detectors.items()}
         self._end_training = find_end_of_training(learner)
 
@@ -327,7 +356,7 @@ class Cell:
         try:
             predictions, votes = self._call(lambda: self._interleave(step, reading_rows, with_votes=with_votes))
         except (Exception, CallTimeoutError) as error:
-            failure = as_learner_error(0, np.empty((0, self.fold.n_classes)), error, with_votes=with_votes)
+            failure = as_learner_error(0, self._task.make_outputs(0), error, with_votes=with_votes)
             return self._fail(failure, reading_rows)
         votes = None if votes is None else limit_votes(votes)
         self._predicted = predictions, votes
@@ -337,7 +366,7 @@ class Cell:
             self._labelled = self.fold.trace_labelled(self._held_for_labels, predictions, votes)
         predictions, votes = self.fold.hold(self._held, predictions, votes)
         if with_correct:
-            self.correct: NDArray[np.bool_] = np.equal(predictions, step.batch.y)
+            self.correct: NDArray[np.bool_] = self._task.find_correct(predictions, step.batch.y)
         self._trace = self.fold.make_trace(predictions, votes)
         return self._score(reading_rows)
 
@@ -347,13 +376,13 @@ class Cell:
     def _score(self, reading_rows: Sequence[int]) -> CellTallies:
         """Pass the trace to the detectors and the forgettings."""
         if self.predicted_from == NEVER:
-            first = np.flatnonzero(self._trace.y_pred != ABSTAINED)[:1]
+            first = np.flatnonzero(self._task.find_predicted(self._trace.y_pred))[:1]
             self.predicted_from = int(self._trace.row[first[0]]) if len(first) else NEVER
         self.alarms = list(self._watch(self._trace))
         return self._update(reading_rows)
 
     def _watch(self, trace: Trace) -> Iterator[Alarm]:
-        errors = protect((~trace.correct).astype(np.float64)) if self._watches else np.empty(0)
+        errors = protect(self._task.compute_losses(trace)) if self._watches else np.empty(0)
         for detector, watch in self._watches.items():
             for kind, rows in zip(("drift", "warning"), watch.update(trace.row, errors), strict=True):
                 yield from (Alarm(row, self.name, self.fold.number, detector, kind) for row in rows)
@@ -364,10 +393,11 @@ class Cell:
         self._predicted = predictions, votes
         rows, times = step.rows, step.times
         self.failure = Failure(self.name, self.fold.number, int(rows[error.position]), str(error))
-        padded = np.append(predictions, np.full(len(rows) - len(predictions), ABSTAINED, dtype=np.int32))
-        votes = None if votes is None else np.resize(votes, (len(rows), self.fold.n_classes))
+        n_missing = len(rows) - len(predictions)
+        padded = np.append(predictions, self._task.make_abstentions(n_missing))
+        votes = None if votes is None else np.concatenate([votes, self._task.make_outputs(n_missing)])
         padded, votes = self.fold.hold(self._held, padded, votes)
-        self.correct = np.equal(padded, step.batch.y)
+        self.correct = self._task.find_correct(padded, step.batch.y)
         n_scored = self.fold.count_scored_before(error.position)
         self._trace = self.fold.make_trace(padded, votes).part(0, n_scored)
         tallies = self._score(reading_rows)
@@ -379,7 +409,7 @@ class Cell:
     def _skip(self, reading_rows: Sequence[int]) -> CellTallies:
         """Return no tallies: the learner has failed before."""
         self.correct = np.zeros(len(self.fold.step.batch), dtype=np.bool_)
-        self._trace, self.alarms, self._predicted = self._trace.part(0, 0), [], NOTHING
+        self._trace, self.alarms, self._predicted = self._trace.part(0, 0), [], self._nothing
         if self.meter is not None:
             self.meter.repeat_last_note(len(reading_rows))
         return [() for _ in self._states[: self._n_forgettings]]
@@ -400,15 +430,15 @@ class Cell:
             else:
                 self.meter.charge(self._end_training)
         except Exception as error:
-            failure = fail_after([first], error, self.fold.n_classes, with_votes=with_votes)
+            failure = fail_after([first], error, self._task, with_votes=with_votes)
             failure.position = max(end - 1, 0)  # the last training row, if it is one of the stream
             raise failure from error
         try:
             later = [cut - end for cut in cuts if cut >= end]
             second = self._run(step.part(end, len(step.batch)), later, with_votes=with_votes)
         except Exception as error:
-            raise fail_after([first], error, self.fold.n_classes, with_votes=with_votes) from error
-        return join_parts([first, second], self.fold.n_classes, with_votes=with_votes)
+            raise fail_after([first], error, self._task, with_votes=with_votes) from error
+        return join_parts([first, second], self._task, with_votes=with_votes)
 
     def _run(self, step: Step, cuts: Sequence[int], *, with_votes: bool) -> Predicted:
         """Run a step; with a meter, note the cost before some positions."""
@@ -430,7 +460,7 @@ class Cell:
             no_change_hit=no_hits,
             votes=np.empty((0, 0)),
         )
-        self.alarms, self._predicted, self._labelled = [], NOTHING, None
+        self.alarms, self._predicted, self._labelled = [], self._nothing, None
         if self.meter is not None and reading_rows:
             self.meter.note()
         return self._update(reading_rows)
@@ -486,7 +516,8 @@ class Cell:
 
 def drop_rows(tallies: Sequence[Tally]) -> Sequence[Tally]:
     """Return tallies without their rows, which would be copied for every reading where recorders run elsewhere."""
-    return replace(tallies, rows=None) if isinstance(tallies, Tallies) and tallies.rows is not None else tallies
+    is_kept = isinstance(tallies, Tallies | NumberTallies) and tallies.rows is not None
+    return replace(tallies, rows=None) if is_kept else tallies  # type: ignore[type-var]
 
 
 def find_last_training_row(scheme: SchemeBase, schema: Schema) -> int | None:
@@ -536,7 +567,7 @@ class CellGroup:
     """
 
     def __init__(self, run_spec: RunSpec) -> None:
-        self.run_spec = run_spec
+        self.run_spec, self._task = run_spec, find_task(run_spec.schema)
         with_baselines = self._needs_baselines()
         numbers = sorted({fold for _, fold in run_spec.cells})
         folds = {fold: self._build_fold(fold, with_baselines=with_baselines) for fold in numbers}
@@ -546,30 +577,30 @@ class CellGroup:
 
     def _build_fold(self, number: int, *, with_baselines: bool) -> Fold:
         schema = self.run_spec.schema
-        majorities = [build_majority(forgetting, schema.n_classes) for forgetting in self.run_spec.forgettings]
+        majorities = [self._task.build_baseline_of(forgetting) for forgetting in self.run_spec.forgettings]
         return Fold(number, schema, with_baselines=with_baselines, majorities=majorities)
 
     def _build_states(self) -> list[ForgettingState]:
         """Build the states of the forgettings; one of them, or one more, keeps the tallies of blocks."""
-        spec, n_classes = self.run_spec, self.run_spec.schema.n_classes
+        spec, task = self.run_spec, self._task
         measures = (*spec.measures, *(measure for measure in spec.live_measures if measure not in spec.measures))
         states = [
-            build_state(forgetting, n_classes, measures if forgetting == Landmark() else spec.measures)
+            build_state(forgetting, task, measures if forgetting == Landmark() else spec.measures)
             for forgetting in spec.forgettings
         ]
         if not spec.keeps_blocks:
             return states
         looks = spec.keeps_looks and not spec.labels_wait
         for index, (forgetting, state) in enumerate(zip(spec.forgettings, states, strict=True)):
-            if forgetting == Landmark() and isinstance(state, NativeForgetting):
+            if forgetting == Landmark() and isinstance(state, NativeForgetting | NumberSums):
                 states[index] = BlockState(spec.block_layout, state, looks=looks)
                 return states
         return [*states, self._build_landmark(looks=looks)]
 
     def _build_landmark(self, *, looks: bool) -> BlockState:
         layout = self.run_spec.block_layout
-        state = Landmark().build(self.run_spec.schema.n_classes, layout.native_statistics)
-        return BlockState(layout, cast("NativeForgetting", state), looks=looks)
+        state = self._task.build_state(Landmark(), layout.native_statistics)
+        return BlockState(layout, cast("NativeForgetting | NumberSums", state), looks=looks)
 
     def _needs_baselines(self) -> bool:
         """Return whether a measure, a recorder, or a forgetting that is not ours may read the hits of the baselines."""
@@ -580,10 +611,10 @@ class CellGroup:
 
     def _build_cell(self, name: str, fold: Fold) -> Cell:
         run_spec = self.run_spec
-        n_classes, spec = run_spec.schema.n_classes, run_spec.learners[name]
+        spec = run_spec.learners[name]
         learner = spec.build(run_spec.schema, fold_seed(run_spec.seed, fold.number, spec.seed))
         clock = time.process_time_ns if run_spec.clock == "process" else read_thread_time
-        meter = Meter(learner, n_classes, clock, run_spec.time_budget) if run_spec.metered else None
+        meter = Meter(learner, self._task, clock, run_spec.time_budget) if run_spec.metered else None
         waits = bool(run_spec.live_measures) and run_spec.labels_wait
         live = self._build_landmark(looks=run_spec.keeps_looks) if waits else None
         design, sums = run_spec.label_design, None
@@ -649,7 +680,7 @@ class CellGroup:
         correct = scored = None
         if self._compares_learners(plan):
             correct = np.stack([cell.correct for cell in cells])
-            if any(fold.scoring_step.scored is not None for fold in self._folds):
+            if not all(fold.scores_all for fold in self._folds):
                 scored = np.stack([fold.scored_mask for fold in self._folds])
         meters = [cell.meter for cell in cells if cell.meter is not None]
         notes = [meter.take_notes() for meter in meters]

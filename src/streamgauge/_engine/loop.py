@@ -18,6 +18,7 @@ from streamgauge.protocols import CellBatch, Recorder
 from streamgauge.records.manifest import RunManifest
 from streamgauge.significance.live import LiveTest
 from streamgauge.significance.single_model import ModelWatch
+from streamgauge.tasks import find_task
 
 __all__ = ["Run", "RunOptions"]
 
@@ -151,8 +152,7 @@ class Run:
     def _count_tallied_rows(self) -> int:
         """Return the most rows of a batch whose readings have tallies of at most `TALLY_BYTES`."""
         spec = self._run_spec
-        matrix_bytes = 8 * spec.schema.n_classes * (spec.schema.n_classes + 1)
-        reading_bytes = matrix_bytes * len(spec.cells) * len(spec.forgettings)
+        reading_bytes = find_task(spec.schema).tally_bytes * len(spec.cells) * len(spec.forgettings)
         return max(1, TALLY_BYTES // reading_bytes) * self._options.every
 
     def _run_plans(self, executor: Executor) -> Iterator[tuple[BatchPlan, list[BatchResult]]]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from time import perf_counter_ns, thread_time_ns
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from streamgauge import _native
 from streamgauge.learners.plain_loop import Predicted, fail_after, join_parts, run_row_by_row_timed
 from streamgauge.protocols import Learner
-from streamgauge.records import ABSTAINED, UNLABELLED, Resources, Step
+from streamgauge.records import Resources, Step, find_known
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
+from streamgauge.tasks import Task
 
 __all__ = ["FIGURES", "Meter", "Totals", "build_resources", "read_thread_time"]
 
@@ -102,8 +103,8 @@ class Meter:
     ----------
     learner
         The learner.
-    n_classes
-        The number of classes.
+    task
+        What its predictions are.
     clock
         Returns CPU time in nanoseconds: `read_thread_time`, or `time.process_time_ns` if nothing else runs.
     budget
@@ -113,14 +114,15 @@ class Meter:
     --------
     >>> from streamgauge.checks.learners import MIXED, sample_batch
     >>> from streamgauge.learners import NaiveBayes
-    >>> meter = Meter(NaiveBayes().build(MIXED, seed=1), MIXED.n_classes, read_thread_time)
+    >>> from streamgauge.tasks import find_task
+    >>> meter = Meter(NaiveBayes().build(MIXED, seed=1), find_task(MIXED), read_thread_time)
     >>> predictions, _ = meter.interleave(Step(sample_batch(MIXED, 1000)), with_votes=False, cuts=[500, 1000])
     >>> len(predictions), len(meter.take_notes()), meter.n_predicted
     (1000, 2, 1000)
     """
 
-    def __init__(self, learner: Learner, n_classes: int, clock: Callable[[], int], budget: float | None = None) -> None:
-        self._learner, self._n_classes, self._clock = learner, n_classes, clock
+    def __init__(self, learner: Learner, task: Task, clock: Callable[[], int], budget: float | None = None) -> None:
+        self._learner, self._task, self._clock = learner, task, clock
         self._budget = None if budget is None else budget * 1e9
         self._cpu = self._wall = self._charged = 0
         self._ram_hours = 0.0
@@ -143,14 +145,14 @@ class Meter:
             whole = start == 0
             self._run(step if whole else step.part(start, len(step.batch)), done, with_votes=with_votes)
         except Exception as error:
-            raise fail_after(done, error, self._n_classes, with_votes=with_votes) from error
+            raise fail_after(done, error, self._task, with_votes=with_votes) from error
         self._count(step)
-        return join_parts(done, self._n_classes, with_votes=with_votes)
+        return join_parts(done, self._task, with_votes=with_votes)
 
-    def charge(self, task: Callable[[], None]) -> None:
-        """Run a task of the learner, such as the end of its training, and charge its time."""
+    def charge(self, function: Callable[[], None]) -> None:
+        """Call a function of the learner, such as the end of its training, and charge its time."""
         wall, cpu = perf_counter_ns(), self._clock()
-        task()
+        function()
         self._charge(wall, cpu)
 
     def note(self) -> None:
@@ -227,16 +229,17 @@ class Meter:
             latencies.add(nanoseconds)
         if self._budget is not None:
             late = taken[0] > self._budget
-            self.n_late += int(np.count_nonzero(late))
-            predictions[late] = ABSTAINED
+            n_late = int(np.count_nonzero(late))
+            self.n_late += n_late
+            predictions[late] = self._task.make_abstentions(n_late)
             if votes is not None:
-                votes[late] = 0.0
+                votes[late] = self._task.make_outputs(n_late)
         done.append((predictions, votes))
 
     def _row_by_row(
         self, step: Step, *, with_votes: bool
-    ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.uint64], NDArray[np.uint64]]:
-        return run_row_by_row_timed(self._learner, step, self._n_classes, with_votes=with_votes)
+    ) -> tuple[Any, NDArray[np.float64] | None, NDArray[np.uint64], NDArray[np.uint64]]:
+        return run_row_by_row_timed(self._learner, step, self._task, with_votes=with_votes)
 
     def _charge(self, wall: int, cpu: int) -> None:
         self._cpu += self._clock() - cpu
@@ -246,9 +249,9 @@ class Meter:
         n, weight = len(step.batch), step.learning_weight
         self.n_predicted += n if step.test is None else int(np.count_nonzero(step.test))
         if weight is None and step.revealed is None:
-            self.n_learnt += n - int(np.count_nonzero(step.batch.y == UNLABELLED))
+            self.n_learnt += n - step.batch.n_unlabelled
         else:
-            learnt = step.labels != UNLABELLED
+            learnt = find_known(step.labels)
             self.n_learnt += int(np.count_nonzero(learnt if weight is None else learnt & (weight > 0)))
 
     @property

@@ -16,6 +16,7 @@ from streamgauge.protocols import Labelling, Scheme, Stream
 from streamgauge.records import Arrivals, Batch
 from streamgauge.streams.composed import Composed
 from streamgauge.streams.generators import native
+from streamgauge.tasks import find_task
 
 __all__ = ["LabelCounter", "Planner", "PlannerMark", "RowSourceSpec", "confusion_stride"]
 
@@ -77,7 +78,8 @@ class Planner:
     ) -> None:
         self._n_rows = n_rows
         self._source, self._every, self._saves = source, every, saves
-        self._labels = LabelCounter(source.schema.n_classes)
+        self._task = find_task(source.schema)
+        self._labels = LabelCounter(len(self._task.label_groups))
         self._scheduler = _make_scheduler(source, score, score_unlabelled_start=score_unlabelled_start)
         self._states: dict[int, dict[str, bytes]] = {}
         self._time: float | None = None  # of the last planned row
@@ -94,7 +96,8 @@ class Planner:
         schedule = self._scheduler.schedule(batch, arrivals)
         every = self._every
         reading_rows = list(range((start // every + 1) * every, stop + 1, every)) if start >= 0 else []
-        label_counts = self._labels.count(batch, self._scheduler.arrived, self._scheduler.hidden, reading_rows)
+        groups = self._task.group_labels(batch.y)
+        label_counts = self._labels.count(batch, groups, self._scheduler.arrived, self._scheduler.hidden, reading_rows)
         saves = stop > 0 and self._saves(stop)
         if saves:
             self._states[stop] = self._save()
@@ -113,7 +116,7 @@ class Planner:
 
     def _choose_confusion_readings(self, reading_rows: Sequence[int]) -> list[int]:
         """Choose the readings at which confusion matrices are kept, fewer as the run proceeds."""
-        n_classes, every = self._source.schema.n_classes, self._every
+        n_classes, every = self._task.n_classes, self._every
         strides = [confusion_stride(row // every, n_classes) for row in reading_rows]
         return [
             index
@@ -130,7 +133,7 @@ class Planner:
         n_before, totals, label_counts, time = self._before
         if n_done > n_before:  # else the last planned batch did not run
             totals, label_counts, time = self._scheduler.totals, self._labels.totals, self._time
-        keeps_confusions = confusion_stride(1, self._source.schema.n_classes) is not None
+        keeps_confusions = confusion_stride(1, self._task.n_classes) is not None
         return BatchPlan(
             reading_rows=[n_done] if is_due else [],
             n_done=n_done,
@@ -261,14 +264,14 @@ class LabelCounter:
     Parameters
     ----------
     n_classes
-        The number of classes.
+        The number of classes, or of other groups of labels.
 
     Examples
     --------
     >>> from streamgauge.records import Arrivals, Batch
     >>> counter = LabelCounter(2)
     >>> batch = Batch(0, np.zeros((4, 1)), np.array([0, 1, 1, -1], dtype=np.int32))
-    >>> counter.count(batch, None, None, [2, 4]).tolist()  # two classes, unknown, hidden, revealed
+    >>> counter.count(batch, batch.y, None, None, [2, 4]).tolist()  # two classes, unknown, hidden, revealed
     [[1, 1, 0, 0, 2], [1, 2, 1, 0, 3]]
     """
 
@@ -279,20 +282,22 @@ class LabelCounter:
     def count(
         self,
         batch: Batch,
+        groups: NDArray[np.int32],
         arrived: NDArray[np.int64] | None,
         hidden: NDArray[np.bool_] | None,
         reading_rows: Sequence[int],
     ) -> NDArray[np.int64]:
         """Count the rows of a batch; return the counts up to each of its readings, int64 [readings, n_classes + 3].
 
-        `arrived` and `hidden` are those of the `Scheduler`.
+        `groups` has the group of each row, -1 if its label is unknown; `arrived` and `hidden` are those of the
+        `Scheduler`.
         """
         n_classes, start = len(self.totals) - 3, batch.start
         if start < 0:
             return np.empty((0, len(self.totals)), dtype=np.int64)
         ends = [*reading_rows, start + len(batch)]
         counts = np.zeros((len(ends), len(self.totals)), dtype=np.int64)
-        labels = _native.count_labels(np.ascontiguousarray(batch.y), [end - start for end in ends], n_classes)
+        labels = _native.count_labels(np.ascontiguousarray(groups), [end - start for end in ends], n_classes)
         by_class = labels.reshape(len(ends), n_classes + 1)
         counts[:, :n_classes], counts[:, n_classes] = by_class[:, 1:], by_class[:, 0]
         if hidden is not None:
@@ -317,4 +322,4 @@ def confusion_stride(reading: int, n_classes: int) -> int | None:
     >>> [confusion_stride(reading, 2) for reading in (1, 128, 129, 1000)], confusion_stride(1, 100)
     ([1, 1, 2, 8], None)
     """
-    return None if n_classes > MAX_CONFUSION_CLASSES else 1 << ((reading - 1) // FIRST_CONFUSIONS).bit_length()
+    return None if not 0 < n_classes <= MAX_CONFUSION_CLASSES else 1 << ((reading - 1) // FIRST_CONFUSIONS).bit_length()

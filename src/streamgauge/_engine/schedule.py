@@ -340,7 +340,7 @@ class Scheduler:
         self._late_from = 0 if delays else NEVER  # the first row that may be left out
         self._n_training = scheme.training if isinstance(scheme.training, int) else 0
         self._x: DelayBuffer[np.float64] = DelayBuffer(0.0)
-        self._y: DelayBuffer[np.int32] = DelayBuffer(np.int32(UNLABELLED))
+        self._y: DelayBuffer[Any] = DelayBuffer(np.int32(UNLABELLED))
         self._weight: DelayBuffer[np.float64] = DelayBuffer(1.0)
         self._waiting = _WaitingRows()
         self._last_time: NDArray[np.float64] | None = None
@@ -412,11 +412,11 @@ class Scheduler:
         if moments is None and is_plain:
             self._count(len(batch) - n_unknown, n_unknown=n_unknown)
             self._scored_from = self._scored_from if n_unknown == len(batch) else self._scored_from or 0
-            self._note_first_label(batch.rows[batch.y != UNLABELLED] if self._first_label is None else batch.rows)
+            self._note_first_label(batch.rows[batch.known] if self._first_label is None else batch.rows)
             return Schedule(batch)
         own = 4 * batch.rows + AFTER
         moments = moments or _Moments(own, own)
-        unknown = batch.y == UNLABELLED
+        unknown = ~batch.known
         moment, label = (np.where(unknown, NEVER_MOMENT, column) for column in (moments.learnt, moments.label))
         never = moment >= NEVER_MOMENT
         n_hidden = int(np.count_nonzero(never)) - n_unknown
@@ -465,7 +465,7 @@ class Scheduler:
         )
         test = np.full(len(rows), not self._leaves_out)
         if self._leaves_out:
-            self._count_left_out(rows.y != UNLABELLED)
+            self._count_left_out(rows.known)
         empty = Batch(n_rows - 1, rows.x[:0], rows.y[:0], time=self._last_time)
         scored, labelled = (test if self._score == score else None for score in ("labelled", "first"))
         return self._arrange(
@@ -586,7 +586,7 @@ class Scheduler:
             learnable = learnable | (True if weight is None else weight > 0)
             if tested.all() and learnable.all():
                 break
-        return tested & (batch.y != UNLABELLED), learnable
+        return tested & batch.known, learnable
 
     def _mask_tests(
         self, operations: "_Operations", learnt: NDArray[np.int64], arrives: NDArray[np.int64]

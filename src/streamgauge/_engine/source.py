@@ -231,7 +231,7 @@ class _WithoutColumn(StreamBase):
         if not attributes:
             msg = f"{schema.attributes[self.index].name!r} is the only attribute; learners need another one"
             raise StreamgaugeError(msg)
-        return Schema(attributes, schema.classes)
+        return replace(schema, attributes=attributes)
 
     @property
     def n_rows(self) -> int | None:

@@ -24,13 +24,15 @@ MISSING = "–"  # noqa: RUF001
 
 
 def label_measure(measure: str, unit: str) -> str:
-    """Return the name of a measure with the unit it is shown in: percent for a rate.
+    """Return the name of a measure with the unit it is shown in, if it has one: percent for a rate.
 
     Examples
     --------
-    >>> label_measure("accuracy", "rate"), label_measure("log_loss", "nats")
-    ('accuracy %', 'log_loss (nats)')
+    >>> label_measure("accuracy", "rate"), label_measure("log_loss", "nats"), label_measure("r2", "")
+    ('accuracy %', 'log_loss (nats)', 'r2')
     """
+    if not unit:
+        return measure
     return f"{measure} %" if unit == RATE else f"{measure} ({unit})"
 
 

@@ -297,6 +297,46 @@ class PairCounter:
     def load(self, state: bytes) -> None: ...
 
 @final
+class NumberBaselines:
+    def __new__(cls) -> Self: ...
+    def update(
+        self, targets: NDArray[np.float64], weight: NDArray[np.float64] | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def save(self) -> bytes: ...
+    def load(self, state: bytes) -> None: ...
+
+@final
+class Regressor:
+    def interleave(
+        self,
+        x: NDArray[np.float64],
+        y: NDArray[np.float64],
+        test: NDArray[np.bool_] | None,
+        weight: NDArray[np.float64] | None,
+    ) -> NDArray[np.float64]: ...
+    def interleave_timed(
+        self,
+        x: NDArray[np.float64],
+        y: NDArray[np.float64],
+        test: NDArray[np.bool_] | None,
+        weight: NDArray[np.float64] | None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint64], NDArray[np.uint64]]: ...
+    def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    @property
+    def facts(self) -> dict[str, int]: ...
+    @property
+    def n_bytes(self) -> int: ...
+    def save(self) -> bytes: ...
+    def load(self, state: bytes) -> None: ...
+
+def mean_target(n_values: NDArray[np.uint32]) -> Regressor: ...
+def last_target(n_values: NDArray[np.uint32]) -> Regressor: ...
+def target_memoriser(n_values: NDArray[np.uint32]) -> Regressor: ...
+def linear_regression(
+    n_values: NDArray[np.uint32], learning_rate: float, l2: float, standardise: bool
+) -> Regressor: ...
+
+@final
 class Forgetting:
     def update(
         self,
@@ -316,6 +356,14 @@ class Forgetting:
         NDArray[np.float64],
         NDArray[np.float64] | None,
     ]: ...
+    def update_amounts(
+        self,
+        amounts: NDArray[np.float64],
+        weight: NDArray[np.float64] | None,
+        reading_rows: NDArray[np.int64],
+        losses: NDArray[np.float64] | None = None,
+        time: NDArray[np.float64] | None = None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint64]]: ...
     def update_with_bins(
         self,
         y_true: NDArray[np.int32],

@@ -10,6 +10,7 @@ from streamgauge.learners.plain_loop import pick_winners, run_row_by_row
 from streamgauge.protocols import Learner, LearnerSpec
 from streamgauge.randomness import below, uniform
 from streamgauge.records import ABSTAINED, UNLABELLED, Attribute, Batch, Schema, Step
+from streamgauge.tasks import find_task
 
 __all__ = ["check_learner", "sample_batch"]
 
@@ -112,7 +113,7 @@ def _check_interleave(spec: LearnerSpec, schema: Schema, step: Step) -> NDArray[
     )
     untested = np.zeros(len(step.batch), dtype=np.bool_) if step.test is None else ~step.test
     _require(bool((predictions[untested] == ABSTAINED).all()), spec, "it predicted a row that is not tested")
-    plain, plain_votes = run_row_by_row(spec.build(schema, 1), step, schema.n_classes, with_votes=True)
+    plain, plain_votes = run_row_by_row(spec.build(schema, 1), step, find_task(schema), with_votes=True)
     _require(np.array_equal(plain, predictions), spec, "interleave and row by row predict differently")
     _require(_same_bits(plain_votes, votes), spec, "interleave and row by row vote differently")
     alone, _ = spec.build(schema, 1).interleave(step, with_votes=False)

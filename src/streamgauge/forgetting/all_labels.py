@@ -30,7 +30,7 @@ class AllLabelsTally:
 
     def update(self, trace: Trace, reading_rows: Sequence[int]) -> Tallies:
         """Add a trace; return the tally before each of the reading rows (ascending positions in the stream)."""
-        tallies = self._state.update(trace, reading_rows)
+        tallies: Tallies = self._state.update(trace, reading_rows)
         hit = trace.majority_hit if trace.majority_all_hit is None else trace.majority_all_hit
         of_all = self._of_all.update(trace.with_majority(hit), reading_rows)
         return replace(tallies, majority_all_hits=of_all.majority_hits)

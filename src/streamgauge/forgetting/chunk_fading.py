@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.forgetting.moa_counting import SavableState
-from streamgauge.records import Tallies, Trace
+from streamgauge.records import NumberTallies, Trace
 from streamgauge.records.serialise import loading, pack, unpack
 
 __all__ = ["ChunkFading"]
@@ -45,7 +46,7 @@ class ChunkFading:
         self._powers: NDArray[np.float64] = np.float64(factor) ** (np.arange(chunk) / chunk)
         self._n_rows = 0
 
-    def update(self, trace: Trace, reading_rows: Sequence[int]) -> Tallies:
+    def update(self, trace: Trace, reading_rows: Sequence[int]) -> Any:  # noqa: ANN401
         """Add a trace; return the tally before each of the reading rows (ascending positions in the stream)."""
         n_read = self._n_rows + trace.count_before(np.asarray(reading_rows, dtype=np.int64))
         weight = self._powers[(self._n_rows + np.arange(len(trace))) % self._chunk]
@@ -76,7 +77,10 @@ class ChunkFading:
         self._n_rows = n_rows
 
 
-def _divide_weights(tallies: Tallies, scale: NDArray[np.float64]) -> Tallies:
+def _divide_weights(tallies: Any, scale: NDArray[np.float64]) -> Any:  # noqa: ANN401
+    if isinstance(tallies, NumberTallies):
+        sums = {name: column / scale for name, column in tallies.sums.items()}
+        return replace(tallies, total=tallies.total / scale, sums=sums)
     columns = {}
     for part in fields(tallies):
         column = getattr(tallies, part.name)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.forgetting.moa_counting import SavableState
-from streamgauge.records import ScoredRows, Tallies, Trace
+from streamgauge.records import ScoredNumbers, ScoredRows, Trace, fill_abstentions
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
 
 __all__ = ["RowKeeper"]
@@ -39,9 +39,18 @@ class RowKeeper:
             "y_pred": np.empty(0, dtype=np.int32),
             "votes": np.empty((0, n_classes)),
         }
+        self._make_rows: type[ScoredRows | ScoredNumbers] = ScoredRows
         self._begin = self._end = 0  # of the kept rows, within columns that have room for more
 
-    def update(self, trace: Trace, reading_rows: Sequence[int]) -> Tallies:
+    @classmethod
+    def of_numbers(cls, state: SavableState) -> "RowKeeper":
+        """Build one around a state of a numeric target."""
+        keeper = cls(state, 0)
+        keeper._columns = {"y_true": np.empty(0), "y_pred": np.empty(0)}
+        keeper._make_rows = ScoredNumbers
+        return keeper
+
+    def update(self, trace: Trace, reading_rows: Sequence[int]) -> Any:  # noqa: ANN401
         """Add a trace; return the tally before each of the reading rows (ascending positions in the stream)."""
         tallies = self._state.update(trace, [*reading_rows, AFTER_ALL])
         n_before = self._end - self._begin
@@ -49,14 +58,16 @@ class RowKeeper:
         ends = self._begin + n_before + trace.count_before(np.asarray(reading_rows, dtype=np.int64))
         rows = np.empty(len(ends), dtype=np.object_)
         for index, (end, width) in enumerate(zip(ends, tallies.width, strict=False)):
-            rows[index] = ScoredRows(**self._select(end - width, end))
+            rows[index] = self._make_rows(**self._select(end - width, end))
         self._begin = self._end - int(tallies.width[-1])
         return replace(tallies[: len(rows)], rows=rows)
 
     def _append(self, trace: Trace) -> None:
         if not len(trace):
             return
-        if trace.votes is None:
+        if self._make_rows is ScoredNumbers:
+            trace = fill_abstentions(trace)
+        elif trace.votes is None:
             msg = f"in a trace of {len(trace)} rows: the measures need votes, and there are none"
             raise StreamgaugeError(msg)
         if trace.weight is not None and "weight" not in self._columns:
@@ -101,7 +112,10 @@ class RowKeeper:
                 raise ValueError(msg)
             columns = unpack_columns("rows", rows)[1]
             lengths = {len(column) for column in columns.values()}
-            if len(lengths) != 1 or columns["votes"].shape[1:] != (self._n_classes,):
+            shapes = {name: column.shape[1:] for name, column in columns.items() if name != "weight"}
+            if len(lengths) != 1 or shapes != {
+                name: column.shape[1:] for name, column in self._columns.items() if name != "weight"
+            }:
                 msg = "its columns do not fit together"
                 raise ValueError(msg)
             self._state.load(tally)

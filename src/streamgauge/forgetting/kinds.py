@@ -7,7 +7,7 @@ memory, which are exact until they are thousands: see `streamgauge.measures.area
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import ceil, log
@@ -23,8 +23,9 @@ from streamgauge.forgetting.all_labels import AllLabelsTally
 from streamgauge.forgetting.chunk_fading import ChunkFading
 from streamgauge.forgetting.kept_rows import RowKeeper
 from streamgauge.forgetting.moa_counting import MoaCounting
-from streamgauge.records import Tallies, Trace, sum_classes
+from streamgauge.records import NumberTallies, NumericTarget, Tallies, Trace, compute_amounts, sum_classes
 from streamgauge.records.blocks import VoteBins
+from streamgauge.records.serialise import loading, pack, unpack
 
 __all__ = [
     "EWMA",
@@ -33,6 +34,7 @@ __all__ = [
     "ForgettingBase",
     "Landmark",
     "NativeForgetting",
+    "NumberSums",
     "TimeWindow",
     "Tumbling",
     "Window",
@@ -150,7 +152,84 @@ class NativeForgetting:
             raise StreamgaugeError(str(error)) from None
 
 
+class NumberSums:
+    """The state of a forgetting of numeric targets in native code; see `streamgauge.protocols.ForgettingState`.
+
+    Parameters
+    ----------
+    kernel
+        Keeps the weighted sum of each statistic.
+    target
+        The target.
+    statistics
+        The statistics, of `streamgauge.records.NUMBER_STATISTICS`.
+    compute_losses
+        Returns the losses of a trace in [0, 1], from which an adaptive window is cut; None for another forgetting.
+
+    Examples
+    --------
+    >>> state = NumberSums(_native.landmark(0, ["absolute_error"]), NumericTarget(), ["absolute_error"])
+    >>> y, baseline = np.array([1.0, 2.0, 4.0]), np.zeros(3)
+    >>> trace = Trace(np.arange(3), y, np.ones(3), baseline, baseline)
+    >>> state.update(trace, reading_rows=[1, 3]).column("absolute_error").tolist()
+    [0.0, 4.0]
+    """
+
+    def __init__(
+        self,
+        kernel: _native.Forgetting,
+        target: NumericTarget,
+        statistics: Sequence[str],
+        compute_losses: Callable[[Trace], NDArray[np.float64]] | None = None,
+    ) -> None:
+        self._kernel, self._target, self._statistics = kernel, target, tuple(statistics)
+        self._compute_losses = compute_losses
+
+    def update(self, trace: Trace, reading_rows: Sequence[int]) -> NumberTallies:
+        """Add a trace; return the tally before each of the reading rows (ascending positions in the stream)."""
+        with _convert_errors(trace):
+            sums, widths = self._kernel.update_amounts(
+                amounts=compute_amounts(trace, self._statistics, self._target.origin),
+                weight=_as_contiguous(trace.weight),
+                reading_rows=trace.count_before(np.asarray(reading_rows, dtype=np.int64)),
+                losses=None if self._compute_losses is None else self._compute_losses(trace),
+                time=_as_contiguous(trace.time),
+            )
+        total, *columns = np.ascontiguousarray(sums.T)
+        return NumberTallies(
+            total=total, sums=dict(zip(self._statistics, columns, strict=True)), width=widths.astype(np.int64)
+        )
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the state in bytes."""
+        return self._kernel.n_bytes
+
+    def save(self) -> bytes:
+        """Return the complete state."""
+        facts = {"statistics": self._statistics, "origin": self._target.origin}
+        return pack("sums of numbers", facts, [self._kernel.save()])
+
+    def load(self, state: bytes) -> None:
+        """Restore a saved state of the same forgetting, bit for bit."""
+        facts, parts = unpack("sums of numbers", state)
+        with loading("sums of numbers"):
+            if tuple(facts["statistics"]) != self._statistics or facts["origin"] != self._target.origin:
+                msg = f"it keeps {', '.join(facts['statistics'])} of targets counted from {facts['origin']}"
+                raise ValueError(msg)
+            self._kernel.load(parts[0])
+
+
 State = NativeForgetting | MoaCounting | RowKeeper | ChunkFading | AllLabelsTally
+
+NumberState = NumberSums | RowKeeper | ChunkFading
+
+KEEPS_NO_ROWS = "it keeps no rows; use Window, TimeWindow, Tumbling or Landmark"
+
+MOA_COUNTS_CLASSES = "moa_compatible counts classes as MOA does, and the target is a number"
+
+NO_NUMBERS = Trace(*(np.empty(0) for _ in range(5)))  # type: ignore[arg-type]
+"""A trace without rows."""
 
 NOT_SUMMED = {"rows", "majority_all_hits"}
 """The statistics that the kernels do not keep."""
@@ -196,9 +275,32 @@ class ForgettingBase(ABC):
         if "rows" not in statistics:
             return state
         if self.keeps_rows == "none":
-            msg = "it keeps no rows; use Window, TimeWindow, Tumbling or Landmark"
-            raise StreamgaugeError(msg)
+            raise StreamgaugeError(KEEPS_NO_ROWS)
         return RowKeeper(state, n_classes)
+
+    def build_sums(
+        self,
+        target: NumericTarget,
+        statistics: Sequence[str],
+        compute_losses: Callable[[Trace], NDArray[np.float64]],  # noqa: ARG002
+    ) -> NumberState:
+        """Build an empty state that keeps the sums of statistics of a numeric target."""
+        return self._wrap_sums(target, statistics, None)
+
+    def _wrap_sums(
+        self,
+        target: NumericTarget,
+        statistics: Sequence[str],
+        compute_losses: Callable[[Trace], NDArray[np.float64]] | None,
+    ) -> NumberState:
+        sums = [statistic for statistic in statistics if statistic != "rows"]
+        compute_amounts(NO_NUMBERS, sums)  # checks their names
+        state = NumberSums(self._build_kernel(0, sums), target, sums, compute_losses)
+        if "rows" not in statistics:
+            return state
+        if self.keeps_rows == "none":
+            raise ValueError(KEEPS_NO_ROWS)
+        return RowKeeper.of_numbers(state)
 
     def build_majority(self, n_classes: int) -> _native.MajorityBaseline | None:  # noqa: ARG002
         """Build the majority class of the labels that it remembers, the baseline of `kappa_m`; None for all labels."""
@@ -242,6 +344,17 @@ class Landmark(ForgettingBase):
         state = super().build(n_classes, statistics)
         return MoaCounting(state, n_classes, None) if self.moa_compatible else state
 
+    def build_sums(
+        self,
+        target: NumericTarget,
+        statistics: Sequence[str],
+        compute_losses: Callable[[Trace], NDArray[np.float64]],
+    ) -> NumberState:
+        """Build an empty state that keeps the sums of statistics of a numeric target."""
+        if self.moa_compatible:
+            raise ValueError(MOA_COUNTS_CLASSES)
+        return super().build_sums(target, statistics, compute_losses)
+
     def _build_kernel(self, n_classes: int, statistics: Sequence[str]) -> _native.Forgetting:
         return _native.landmark(n_classes, statistics)
 
@@ -282,6 +395,17 @@ class Window(ForgettingBase):
         """Build an empty state that keeps, beyond the counts, the statistics that measures need."""
         state = super().build(n_classes, statistics)
         return MoaCounting(state, n_classes, self.width) if self.moa_compatible else state
+
+    def build_sums(
+        self,
+        target: NumericTarget,
+        statistics: Sequence[str],
+        compute_losses: Callable[[Trace], NDArray[np.float64]],
+    ) -> NumberState:
+        """Build an empty state that keeps the sums of statistics of a numeric target."""
+        if self.moa_compatible:
+            raise ValueError(MOA_COUNTS_CLASSES)
+        return super().build_sums(target, statistics, compute_losses)
 
     def build_majority(self, n_classes: int) -> _native.MajorityBaseline | None:
         """Build the majority class of the last `width` labels that have arrived; None where MOA's counts another."""
@@ -423,6 +547,16 @@ class Fading(ForgettingBase):
         state = super().build(n_classes, statistics)
         return state if self.chunk == 1 else ChunkFading(state, self.factor, self.chunk)
 
+    def build_sums(
+        self,
+        target: NumericTarget,
+        statistics: Sequence[str],
+        compute_losses: Callable[[Trace], NDArray[np.float64]],
+    ) -> NumberState:
+        """Build an empty state that keeps the sums of statistics of a numeric target."""
+        state = super().build_sums(target, statistics, compute_losses)
+        return state if self.chunk == 1 else ChunkFading(state, self.factor, self.chunk)
+
     def build_majority(self, n_classes: int) -> _native.MajorityBaseline:
         """Build the majority class of labels that fade with each label, or chunk of labels, that arrives."""
         return _native.fading_labels(n_classes, self.factor, self.chunk)
@@ -496,8 +630,9 @@ class AdwinWindow(ForgettingBase):
     """Covers the scored rows since the error rate last changed: an adaptive window.
 
     ADWIN (Bifet and Gavaldà, 2007) monitors the 0/1 loss of each row and drops the oldest rows when their error rate
-    differs from that of the rest. Every measure covers this window. The weights of rows count in the tally, not in the
-    loss. The memory grows with the logarithm of the width.
+    differs from that of the rest. With a numeric target the loss is the share of the absolute error in its sum with
+    that of the mean of the targets so far, between 0 and 1. Every measure covers this window. The weights of rows count
+    in the tally, not in the loss. The memory grows with the logarithm of the width.
 
     Parameters
     ----------
@@ -537,6 +672,15 @@ class AdwinWindow(ForgettingBase):
 
     def _build_kernel(self, n_classes: int, statistics: Sequence[str]) -> _native.Forgetting:
         return _native.adwin(n_classes, *self._options, statistics)
+
+    def build_sums(
+        self,
+        target: NumericTarget,
+        statistics: Sequence[str],
+        compute_losses: Callable[[Trace], NDArray[np.float64]],
+    ) -> NumberState:
+        """Build an empty state that keeps the sums of statistics of a numeric target."""
+        return self._wrap_sums(target, statistics, compute_losses)
 
     @property
     def _options(self) -> tuple[float, int, int, int, int]:

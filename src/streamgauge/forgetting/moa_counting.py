@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ __all__ = ["MoaCounting", "SavableState"]
 class SavableState(Protocol):
     """The state of a forgetting that can be saved."""
 
-    def update(self, trace: Trace, reading_rows: Sequence[int]) -> Tallies:
+    def update(self, trace: Trace, reading_rows: Sequence[int]) -> Any:  # noqa: ANN401
         """Add a trace; return the tally before each of the reading rows."""
         ...
 
@@ -68,7 +68,8 @@ class MoaCounting:
 
     def update(self, trace: Trace, reading_rows: Sequence[int]) -> Tallies:
         """Add a trace; return the tally before each of the reading rows (ascending positions in the stream)."""
-        return self._state.update(self._convert(trace), reading_rows)
+        tallies: Tallies = self._state.update(self._convert(trace), reading_rows)
+        return tallies
 
     def _convert(self, trace: Trace) -> Trace:
         y = trace.y_true

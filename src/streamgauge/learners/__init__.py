@@ -29,6 +29,7 @@ from streamgauge.learners.neighbours import KNearestNeighbours
 from streamgauge.learners.precomputed import Precomputed
 from streamgauge.learners.pretrained import PretrainedModel
 from streamgauge.learners.refitted import Refitted
+from streamgauge.learners.regressors import LinearRegression, MeanTarget
 from streamgauge.learners.trees import ExtremelyFastDecisionTree, HoeffdingAdaptiveTree, HoeffdingTree
 from streamgauge.learners.wrappers import DriftReset, NoiseFilter, OneVsRest
 
@@ -49,8 +50,10 @@ __all__ = [
     "LearnppCDS",
     "LearnppNIE",
     "LeveragingBagging",
+    "LinearRegression",
     "LogisticRegression",
     "MajorityClass",
+    "MeanTarget",
     "Memoriser",
     "Moa",
     "NaiveBayes",

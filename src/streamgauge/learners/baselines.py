@@ -1,7 +1,7 @@
 """Baselines that any learner must beat, and a memoriser that detects leaking evaluations."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 from streamgauge import _native
 from streamgauge.errors import require_at_least
 from streamgauge.learners.native import NativeLearner
+from streamgauge.learners.regressors import NativeRegressor, make_mean_target
+from streamgauge.protocols import Learner
 from streamgauge.records import Schema
+from streamgauge.tasks import Classification, Regression
 
-__all__ = ["MajorityClass", "Memoriser", "NoChange", "RandomGuess", "make_majority_class"]
+__all__ = ["MajorityClass", "Memoriser", "NoChange", "RandomGuess", "make_majority_class", "make_stand_in"]
 
 
 @dataclass(frozen=True)
@@ -64,11 +67,26 @@ def make_majority_class(schema: Schema, y: NDArray[np.int32], weight: NDArray[np
     return learner
 
 
+def make_stand_in(schema: Schema, y: Any, weight: NDArray[np.float64]) -> Learner:  # noqa: ANN401
+    """Return a baseline that knows some labels: the majority class, or the mean of a numeric target.
+
+    Examples
+    --------
+    >>> from streamgauge.records import Attribute, NumericTarget
+    >>> schema = Schema((Attribute("x"),), target=NumericTarget())
+    >>> make_stand_in(schema, np.array([1.0, 2.0]), np.ones(2)).predict(np.zeros((1, 1))).tolist()
+    [1.5]
+    """
+    if schema.target is None:
+        return make_majority_class(schema, y, weight)
+    return make_mean_target(schema, y, weight)
+
+
 @dataclass(frozen=True)
 class NoChange:
-    """Predicts the class of the most recently learnt row.
+    """Predicts the class, or the number, of the most recently learnt row.
 
-    Its `kappa_temporal` is 0 on every stream.
+    Its `kappa_temporal` is 0 on every stream, with a numeric target its `rae_no_change` 1.
 
     Examples
     --------
@@ -78,9 +96,12 @@ class NoChange:
 
     seed: int = 1
     seedless: ClassVar[bool] = True
+    tasks: ClassVar[tuple[str, ...]] = (Classification.name, Regression.name)
 
-    def build(self, schema: Schema, seed: int) -> NativeLearner:  # noqa: ARG002
+    def build(self, schema: Schema, seed: int) -> NativeLearner | NativeRegressor:  # noqa: ARG002
         """Build an untrained learner."""
+        if schema.target is not None:
+            return NativeRegressor(_native.last_target(schema.n_values), schema)
         return NativeLearner(_native.no_change(schema.n_values, schema.n_classes))
 
 
@@ -111,10 +132,10 @@ class RandomGuess:
 
 @dataclass(frozen=True)
 class Memoriser:
-    """Memorises every row it has learnt and guesses all others.
+    """Memorises every row it has learnt and guesses all others; with a numeric target, the guess is the mean so far.
 
     On random labels it scores no better than chance, unless a row is scored after its label was learnt: it detects
-    evaluations that leak labels. Its memory grows with the stream.
+    evaluations that leak labels. On random numbers it is no better than `MeanTarget`. Its memory grows with the stream.
 
     Examples
     --------
@@ -124,7 +145,10 @@ class Memoriser:
 
     seed: int = 1
     seedless: ClassVar[bool] = False
+    tasks: ClassVar[tuple[str, ...]] = (Classification.name, Regression.name)
 
-    def build(self, schema: Schema, seed: int) -> NativeLearner:
+    def build(self, schema: Schema, seed: int) -> NativeLearner | NativeRegressor:
         """Build an untrained memoriser."""
+        if schema.target is not None:
+            return NativeRegressor(_native.target_memoriser(schema.n_values), schema)
         return NativeLearner(_native.memoriser(schema.n_values, schema.n_classes, seed))

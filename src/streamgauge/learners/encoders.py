@@ -13,6 +13,7 @@ from streamgauge import _native
 from streamgauge._foreign import (
     find_end_of_training,
     find_short_name,
+    find_tasks,
     find_unlabelled_learning,
     is_trained,
     needs_training,
@@ -25,6 +26,7 @@ from streamgauge.protocols import Learner, LearnerSpec
 from streamgauge.records import UNLABELLED, Attribute, Schema, Step
 from streamgauge.records.columns import protect
 from streamgauge.records.serialise import loading, pack, unpack
+from streamgauge.tasks import Task, find_task
 
 __all__ = ["Encoded", "EncodedLearner", "NominalEncoding"]
 
@@ -129,6 +131,11 @@ class Encoded:
         """Raise if the learner is known not to take the encoded rows, such as missing values that are not replaced."""
         check_nested(self.learner, self.encode_schema(schema))
 
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The names of the tasks that the learner can do; empty if it does not say."""
+        return find_tasks(self.learner)
+
     def build(self, schema: Schema, seed: int) -> "EncodedLearner":
         """Build an untrained learner with its encoder."""
         encoded_schema = self.encode_schema(schema)
@@ -144,7 +151,7 @@ class Encoded:
         )
         learner = self.learner.build(encoded_schema, seed)
         kind = EncodedLearner if find_unlabelled_learning(learner) is None else _SemiSupervisedEncodedLearner
-        return kind(encoder, learner, schema.n_classes)
+        return kind(encoder, learner, find_task(schema))
 
     def encode_schema(self, schema: Schema) -> Schema:
         """Return the schema of the encoded rows.
@@ -161,7 +168,7 @@ class Encoded:
             columns += [Attribute(f"hash {i}") for i in range(self.n_buckets)]
         if self.indicators:
             columns += [Attribute(f"{a.name} is missing") for a in schema.attributes if a.missing]
-        return Schema(tuple(_make_names_unique(columns)), schema.classes)
+        return replace(schema, attributes=tuple(_make_names_unique(columns)))
 
     def _encode_attribute(self, attribute: Attribute) -> list[Attribute]:
         if not attribute.values or self.nominal == "codes":
@@ -206,8 +213,8 @@ class EncodedLearner:
         The native encoder.
     learner
         The learner of the encoded rows.
-    n_classes
-        The number of classes.
+    task
+        What its predictions are.
 
     Examples
     --------
@@ -219,8 +226,8 @@ class EncodedLearner:
     [[0.5, 1.0, 0.0], [0.0, 1.0, 0.0]]
     """
 
-    def __init__(self, encoder: _native.Encoder, learner: Learner, n_classes: int) -> None:
-        self._encoder, self._learner, self._n_classes = encoder, learner, n_classes
+    def __init__(self, encoder: _native.Encoder, learner: Learner, task: Task) -> None:
+        self._encoder, self._learner, self._task = encoder, learner, task
         self._uses_unlabelled = find_unlabelled_learning(learner) is not None
         self._part_rows = max(1, PART_BYTES // (8 * max(1, encoder.n_columns)))
 
@@ -231,7 +238,7 @@ class EncodedLearner:
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the votes for the classes of each row; changes nothing."""
         parts = [self._learner.predict(self.encode(x[rows])) for rows in self._split(len(x))]
-        return parts[0] if len(parts) == 1 else np.concatenate([np.empty((0, self._n_classes)), *parts])
+        return parts[0] if len(parts) == 1 else np.concatenate([self._task.make_outputs(0), *parts])
 
     def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
         """Learn labelled rows, in order."""
@@ -248,8 +255,8 @@ class EncodedLearner:
                 part = step if len(step.batch) <= self._part_rows else step.part(rows.start, rows.stop)
                 done.append(self._learner.interleave(self._encode_step(part), with_votes=with_votes))
         except Exception as error:
-            raise fail_after(done, error, self._n_classes, with_votes=with_votes) from error
-        return join_parts(done, self._n_classes, with_votes=with_votes)
+            raise fail_after(done, error, self._task, with_votes=with_votes) from error
+        return join_parts(done, self._task, with_votes=with_votes)
 
     def _encode_step(self, step: Step) -> Step:
         x = self._encoder.learn(step.batch.x, step.labels, step.learning_weight, self._uses_unlabelled)

@@ -13,7 +13,7 @@ from streamgauge.errors import StreamgaugeError, unknown_name
 from streamgauge.learners.native import NativeLearner
 from streamgauge.records import Schema
 
-__all__ = ["LogisticRegression", "ManyClasses", "Perceptron"]
+__all__ = ["LogisticRegression", "ManyClasses", "Perceptron", "require_not_negative"]
 
 ManyClasses = Literal["softmax", "one_vs_rest"]
 """How logistic regression handles more than two classes."""
@@ -50,7 +50,7 @@ class Perceptron:
     seedless: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        _require_not_negative("learning_rate", self.learning_rate)
+        require_not_negative("learning_rate", self.learning_rate)
 
     def build(self, schema: Schema, seed: int) -> NativeLearner:
         """Build an untrained perceptron."""
@@ -98,8 +98,8 @@ class LogisticRegression:
     seedless: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _require_not_negative("learning_rate", self.learning_rate)
-        _require_not_negative("l2", self.l2)
+        require_not_negative("learning_rate", self.learning_rate)
+        require_not_negative("l2", self.l2)
         if self.classes not in get_args(ManyClasses):
             raise unknown_name(kind="way with many classes", name=str(self.classes), known=get_args(ManyClasses))
 
@@ -109,7 +109,13 @@ class LogisticRegression:
         return NativeLearner(_native.linear_model(schema.n_values, schema.n_classes, self.classes, *options, seed))
 
 
-def _require_not_negative(option: str, value: float) -> None:
+def require_not_negative(option: str, value: float) -> None:
+    """Raise unless an option is a finite number of 0 or more.
+
+    Examples
+    --------
+    >>> require_not_negative("l2", 0.0)
+    """
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not (is_number and 0 <= value < float("inf")):
         msg = f"{option} = {value!r}: it must be a finite number of 0 or more"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from time import perf_counter_ns
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,8 @@ from streamgauge._foreign import find_unlabelled_learning
 from streamgauge.errors import CallTimeoutError, LearnerError, StreamgaugeError
 from streamgauge.learners.call_limit import begin_call
 from streamgauge.protocols import Learner
-from streamgauge.records import ABSTAINED, UNLABELLED, Step
+from streamgauge.records import Step, find_known
+from streamgauge.tasks import Task, pick_winners
 
 __all__ = [
     "Predicted",
@@ -24,21 +26,8 @@ __all__ = [
     "run_row_by_row_timed",
 ]
 
-Predicted = tuple[NDArray[np.int32], NDArray[np.float64] | None]
+Predicted = tuple[Any, NDArray[np.float64] | None]
 """The predictions of a step and, if they were wanted, the votes."""
-
-
-def pick_winners(votes: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return the class with the most votes in each row; ties go to the first, `ABSTAINED` if no vote is above 0.
-
-    Examples
-    --------
-    >>> pick_winners(np.array([[0.2, 0.8], [0.5, 0.5], [0.0, 0.0]])).tolist()
-    [1, 0, -1]
-    """
-    best: NDArray[np.int32] = votes.argmax(axis=1).astype(np.int32)
-    best[~(votes.max(axis=1) > 0)] = ABSTAINED
-    return best
 
 
 def as_learner_error(
@@ -54,7 +43,7 @@ def as_learner_error(
     if isinstance(error, LearnerError):
         return error
     done = votes[:position]
-    predictions = done.astype(np.int32) if done.ndim == 1 else pick_winners(done)
+    predictions = np.array(done) if done.ndim == 1 else pick_winners(done)
     reason = (
         str(error) if isinstance(error, StreamgaugeError | CallTimeoutError) else f"{type(error).__name__}: {error}"
     )
@@ -107,72 +96,75 @@ def fill_votes(
                 raise as_learner_error(i, votes, error, with_votes=with_votes) from error
 
 
-def join_parts(parts: Sequence[Predicted], n_classes: int, *, with_votes: bool) -> Predicted:
+def join_parts(parts: Sequence[Predicted], task: Task, *, with_votes: bool) -> Predicted:
     """Return the predictions and votes of the parts of a step in one piece.
 
     Examples
     --------
+    >>> from streamgauge.tasks import Classification
     >>> parts = (np.array([1, 0], dtype=np.int32), None), (np.array([1], dtype=np.int32), None)
-    >>> join_parts(parts, 2, with_votes=False)[0].tolist()
+    >>> join_parts(parts, Classification(("a", "b")), with_votes=False)[0].tolist()
     [1, 0, 1]
     """
     if len(parts) == 1:
         return parts[0]
     if not parts:
-        return np.empty(0, dtype=np.int32), np.empty((0, n_classes)) if with_votes else None
+        return task.make_abstentions(0), task.make_outputs(0) if with_votes else None
     predictions = np.concatenate([predictions for predictions, _ in parts])
     return predictions, np.concatenate([votes for _, votes in parts if votes is not None]) if with_votes else None
 
 
-def fail_after(parts: Sequence[Predicted], error: BaseException, n_classes: int, *, with_votes: bool) -> LearnerError:
+def fail_after(parts: Sequence[Predicted], error: BaseException, task: Task, *, with_votes: bool) -> LearnerError:
     """Return the error of a step that failed after some of its parts, with the predictions of all rows before it.
 
     Examples
     --------
-    >>> done = (np.array([1, 0], dtype=np.int32), None)
-    >>> fail_after([done], ZeroDivisionError("by 0"), 2, with_votes=False).position
+    >>> from streamgauge.tasks import Classification
+    >>> done, task = (np.array([1, 0], dtype=np.int32), None), Classification(("a", "b"))
+    >>> fail_after([done], ZeroDivisionError("by 0"), task, with_votes=False).position
     2
     """
-    failure = as_learner_error(0, np.empty((0, n_classes)), error, with_votes=with_votes)
-    before = join_parts([*parts, failure.done], n_classes, with_votes=with_votes)
+    failure = as_learner_error(0, task.make_outputs(0), error, with_votes=with_votes)
+    before = join_parts([*parts, failure.done], task, with_votes=with_votes)
     return LearnerError(str(failure), len(before[0]), before)
 
 
-def run_row_by_row(
-    learner: Learner, step: Step, n_classes: int, *, with_votes: bool
-) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
+def run_row_by_row(learner: Learner, step: Step, task: Task, *, with_votes: bool) -> Predicted:
     """Predict each tested row with `learner.predict`, then learn it with `learner.learn`; return predictions and votes.
 
     Examples
     --------
     >>> from streamgauge.learners import NoChange
     >>> from streamgauge.records import Attribute, Batch, Schema
+    >>> from streamgauge.tasks import find_task
     >>> schema = Schema((Attribute("x"),), classes=("a", "b"))
     >>> batch = Batch(0, np.zeros((3, 1)), np.array([1, 0, 0], dtype=np.int32))
-    >>> run_row_by_row(NoChange().build(schema, seed=1), Step(batch), 2, with_votes=False)[0].tolist()
+    >>> run_row_by_row(NoChange().build(schema, seed=1), Step(batch), find_task(schema), with_votes=False)[0].tolist()
     [-1, 1, 0]
     """
-    predictions, votes, _, _ = run_row_by_row_timed(learner, step, n_classes, with_votes=with_votes)
+    predictions, votes, _, _ = run_row_by_row_timed(learner, step, task, with_votes=with_votes)
     return predictions, votes
 
 
 def run_row_by_row_timed(
-    learner: Learner, step: Step, n_classes: int, *, with_votes: bool
-) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.uint64], NDArray[np.uint64]]:
+    learner: Learner, step: Step, task: Task, *, with_votes: bool
+) -> tuple[Any, NDArray[np.float64] | None, NDArray[np.uint64], NDArray[np.uint64]]:
     """Run `run_row_by_row` and return, too, the nanoseconds of predicting and of learning each row, 0 if not done.
 
     Examples
     --------
     >>> from streamgauge.learners import NoChange
     >>> from streamgauge.records import Attribute, Batch, Schema
+    >>> from streamgauge.tasks import find_task
     >>> schema = Schema((Attribute("x"),), classes=("a", "b"))
     >>> step = Step(Batch(0, np.zeros((2, 1)), np.array([1, 0], dtype=np.int32)), test=np.array([False, True]))
-    >>> _, _, predicting, learning = run_row_by_row_timed(NoChange().build(schema, seed=1), step, 2, with_votes=False)
+    >>> learner, task = NoChange().build(schema, 1), find_task(schema)
+    >>> _, _, predicting, learning = run_row_by_row_timed(learner, step, task, with_votes=False)
     >>> (predicting > 0).tolist(), (learning > 0).tolist()
     ([False, True], [True, True])
     """
     x, y, weight = step.batch.x, step.labels, step.learning_weight
-    votes = np.zeros((len(y), n_classes))
+    outputs, known = task.make_outputs(len(y)), find_known(y)
     predict_ns, learn_ns = np.zeros((2, len(y)), dtype=np.uint64)
     learn_unlabelled = find_unlabelled_learning(learner)
     i = 0
@@ -182,14 +174,14 @@ def run_row_by_row_timed(
             if step.test is None or step.test[i]:
                 begin_call()
                 started = perf_counter_ns()
-                votes[row] = learner.predict(x[row])
+                outputs[row] = learner.predict(x[row])
                 predict_ns[i] = perf_counter_ns() - started
             if weight is not None and not weight[i] > 0:
                 continue
             row_weight = None if weight is None else weight[row]
             begin_call()
             started = perf_counter_ns()
-            if y[i] != UNLABELLED:
+            if known[i]:
                 learner.learn(x[row], y[row], row_weight)
             elif learn_unlabelled is not None:
                 learn_unlabelled(x[row], row_weight)
@@ -197,5 +189,5 @@ def run_row_by_row_timed(
                 continue
             learn_ns[i] = perf_counter_ns() - started
     except (Exception, CallTimeoutError) as error:
-        raise as_learner_error(i, votes, error, with_votes=with_votes) from error
-    return pick_winners(votes), votes if with_votes else None, predict_ns, learn_ns
+        raise as_learner_error(i, outputs, error, with_votes=with_votes) from error
+    return task.decide(outputs), outputs if with_votes else None, predict_ns, learn_ns

@@ -8,23 +8,30 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._foreign import adopt_scheme, find_end_of_training, find_short_name, needs_training
+from streamgauge._foreign import adopt_scheme, find_end_of_training, find_short_name, find_tasks, needs_training
 from streamgauge.errors import StreamgaugeError, require_at_least
-from streamgauge.learners.adapters.fit_only import FittedEstimator, is_estimator, name_model, require_classifier
+from streamgauge.learners.adapters.fit_only import (
+    FittedEstimator,
+    FittedRegressor,
+    is_estimator,
+    name_model,
+    require_predictor,
+)
 from streamgauge.learners.adapters.saved_states import SizeCache, pickle_state, unpickle_state
-from streamgauge.learners.adapters.scikit_learn import ScikitLearn, has_seeds
-from streamgauge.learners.baselines import MajorityClass
-from streamgauge.learners.plain_loop import as_learner_error, fill_votes, pick_winners
+from streamgauge.learners.adapters.scikit_learn import ScikitLearn, find_estimator_tasks, has_seeds
+from streamgauge.learners.baselines import make_stand_in
+from streamgauge.learners.plain_loop import as_learner_error, fill_votes
 from streamgauge.learners.trees import HoeffdingTree
 from streamgauge.protocols import Learner, LearnerSpec, Scheme
 from streamgauge.randomness import fold_seed
-from streamgauge.records import UNLABELLED, Schema, Step
+from streamgauge.records import Schema, Step, find_known
 from streamgauge.records.columns import protect
+from streamgauge.tasks import find_task
 
 __all__ = ["Fittable", "Refitted", "RefittedLearner", "plan_fits"]
 
 Rows = NDArray[np.float64]
-Labels = NDArray[np.int32]
+Labels = NDArray[Any]
 Weights = NDArray[np.float64]
 
 DEFAULTS = {"every": 1_000, "window": 10_000, "first": 100}
@@ -88,7 +95,7 @@ class Refitted:
 
             object.__setattr__(self, "estimator", as_spec(self.estimator))
         else:
-            require_classifier(self.estimator)
+            require_predictor(self.estimator)
         if isinstance(self.estimator, Refitted):
             msg = f"{self.estimator!r} is fitted again already: set every, window and first there"
             raise StreamgaugeError(msg)
@@ -114,6 +121,12 @@ class Refitted:
         """True for a model of Python; that of another learner decides otherwise."""
         return None if isinstance(self.estimator, LearnerSpec) else True
 
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The names of the tasks that the model can do; empty if it does not say."""
+        is_spec = isinstance(self.estimator, LearnerSpec)
+        return find_tasks(self.estimator) if is_spec else find_estimator_tasks(self.estimator)
+
     def check_schema(self, schema: Schema) -> None:
         """Raise if rows have missing values that the model is known not to take, or lack a column that it names."""
         from streamgauge.learners.adapters import check_nested  # noqa: PLC0415  (circular: it makes Refitted)
@@ -127,7 +140,7 @@ class Refitted:
         if isinstance(self.estimator, LearnerSpec):
             model = _FittedLearner(self.estimator, schema)
         else:
-            model = FittedEstimator(self.estimator, schema)
+            model = (FittedEstimator if schema.target is None else FittedRegressor)(self.estimator, schema)
         return RefittedLearner(model, schema, seed, every=self.every, window=self.window, first=self.first)
 
 
@@ -237,11 +250,12 @@ class RefittedLearner:
     ) -> None:
         self._model, self._schema, self._seed = model, schema, seed
         self._every, self._next_fit = every, every if first is None else first
-        self._rows = _RecentRows(schema.n_attributes, window)
+        self._task = find_task(schema)
+        self._rows = _RecentRows(schema.n_attributes, window, self._task.make_abstentions(0))
         self._n_learnt = self._n_fits = self._n_fitted = 0  # the last: rows learnt until the last fit
         self.learning_seconds = 0.0
         self._collects = True
-        self._stand_in = MajorityClass().build(schema, seed=1)
+        self._stand_in = make_stand_in(schema, self._task.make_abstentions(0), np.empty(0))
         self._saved_model: bytes | None = None
         self._size = SizeCache()
 
@@ -249,7 +263,7 @@ class RefittedLearner:
         """Return the votes of each row; does not change the learner."""
         if not self._n_fits:
             return self._stand_in.predict(np.ascontiguousarray(x))
-        return self._model.predict_votes(x) if len(x) else np.zeros((0, self._schema.n_classes))
+        return self._model.predict_votes(x) if len(x) else self._task.make_outputs(0)
 
     def learn(self, x: Rows, y: Labels, weight: Weights | None) -> None:
         """Collect labelled rows; fit the model whenever that is due."""
@@ -277,21 +291,22 @@ class RefittedLearner:
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
         """Predict each tested row of a step, then collect it."""
         x, y, weight = step.batch.x, step.labels, step.learning_weight
-        learnt = y != UNLABELLED if weight is None else (y != UNLABELLED) & (weight > 0)
-        votes = np.zeros((len(y), self._schema.n_classes))
+        known = find_known(y)
+        learnt = known if weight is None else known & (weight > 0)
+        votes = self._task.make_outputs(len(y))
         for span in self._split(learnt):
             self._predict_span(step, span, votes, with_votes=with_votes)
             try:
                 self._collect(x, y, weight, np.flatnonzero(learnt[span]) + span.start)
             except Exception as error:
                 raise as_learner_error(span.stop - 1, votes, error, with_votes=with_votes) from error
-        return pick_winners(votes), votes if with_votes else None
+        return self._task.decide(votes), votes if with_votes else None
 
     def _predict_span(self, step: Step, span: slice, votes: NDArray[np.float64], *, with_votes: bool) -> None:
         """Predict the tested rows of a part of a step, in which the model does not change."""
         if not self._n_fits:
-            part = self._stand_in.interleave(step.part(span.start, span.stop), with_votes=True)[1]
-            votes[span] = part
+            predictions, part = self._stand_in.interleave(step.part(span.start, span.stop), with_votes=True)
+            votes[span] = predictions if part is None else part
             return
         rows = np.arange(span.start, span.stop) if step.test is None else span.start + np.flatnonzero(step.test[span])
         if not len(rows):
@@ -365,13 +380,13 @@ class RefittedLearner:
 class _RecentRows:
     """The last rows, or all of them, in columns that grow."""
 
-    def __init__(self, n_attributes: int, window: int | None) -> None:
-        self._n_attributes, self._window = n_attributes, window
+    def __init__(self, n_attributes: int, window: int | None, no_labels: Labels) -> None:
+        self._n_attributes, self._window, self._no_labels = n_attributes, window, no_labels
         self.clear()
 
     def clear(self) -> None:
         """Drop all rows."""
-        self._x, self._y, self._weight = np.empty((0, self._n_attributes)), np.empty(0, dtype=np.int32), np.empty(0)
+        self._x, self._y, self._weight = np.empty((0, self._n_attributes)), self._no_labels, np.empty(0)
         self._start = self._stop = 0
 
     def add(self, x: Rows, y: Labels, weight: Weights | None) -> None:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge._foreign import find_unit, keeps_all_rows, list_needed_statistics
+from streamgauge._foreign import find_task_name, find_unit, keeps_all_rows, list_needed_statistics
+from streamgauge._format.numbers import RATE
 from streamgauge._format.objects import make
 from streamgauge._format.text import to_text
 from streamgauge.errors import StreamgaugeError, nearest, unknown_name
@@ -50,18 +51,38 @@ from streamgauge.measures.classes import (
 )
 from streamgauge.measures.costs import Cost, MinMaxAccuracy, Utility
 from streamgauge.measures.counts import abstentions, accuracy, accuracy_when_predicting, coverage, error
+from streamgauge.measures.errors import (
+    AdjustedR2,
+    Huber,
+    Pinball,
+    adjusted_r2,
+    bias,
+    mae,
+    mape,
+    mse,
+    prediction_share,
+    r2,
+    rae,
+    rae_no_change,
+    rmse,
+    rrse,
+    rrse_no_change,
+)
 from streamgauge.measures.functions import OverTallies, TallyMeasure, compute_values, over_tallies
 from streamgauge.measures.intervals import Chernoff, Hoeffding
 from streamgauge.measures.means import balanced_accuracy, g_mean, harmonic_mean
 from streamgauge.measures.own import FunctionMeasure, as_measure, from_function
 from streamgauge.measures.votes import brier, expected_calibration_error, log_loss
 from streamgauge.protocols import Forgetting, ForgettingState, Measure, Stream
-from streamgauge.records import Tallies, Tally
+from streamgauge.records import Tally, join_tallies
+from streamgauge.tasks import Task, find_task
 
 __all__ = [
     "COUNT_MEASURES",
     "MEASURES",
+    "NUMBER_MEASURES",
     "WITH_OPTIONS",
+    "AdjustedR2",
     "AreaOfClass",
     "Averaged",
     "Chernoff",
@@ -69,15 +90,19 @@ __all__ = [
     "CountOfClass",
     "FBeta",
     "Hoeffding",
+    "Huber",
     "MinMaxAccuracy",
     "OfClass",
     "OverTallies",
+    "Pinball",
     "Utility",
     "abstentions",
     "accuracy",
     "accuracy_when_predicting",
+    "adjusted_r2",
     "as_measure",
     "balanced_accuracy",
+    "bias",
     "brier",
     "build_state",
     "chance_accuracy",
@@ -100,19 +125,29 @@ __all__ = [
     "kappa_temporal",
     "list_statistics",
     "log_loss",
+    "mae",
+    "mape",
     "mcc",
     "measure",
     "measure_tallies",
+    "mse",
     "over_tallies",
     "pr_auc_margin",
     "pr_auc_ovo_macro",
     "pr_auc_ovr_macro",
     "pr_auc_ovr_weighted",
+    "prediction_share",
+    "r2",
+    "rae",
+    "rae_no_change",
     "reads_baselines",
+    "rmse",
     "roc_auc_margin",
     "roc_auc_ovo_macro",
     "roc_auc_ovr_macro",
     "roc_auc_ovr_weighted",
+    "rrse",
+    "rrse_no_change",
     "scaled_determinant",
 ]
 
@@ -154,16 +189,49 @@ _FROM_VOTES: tuple[Measure, ...] = (
     pr_auc_margin,
 )
 
+_OF_NUMBERS: tuple[Measure, ...] = (
+    mae,
+    mse,
+    rmse,
+    r2,
+    adjusted_r2,
+    rae,
+    rrse,
+    rae_no_change,
+    rrse_no_change,
+    mape,
+    bias,
+    prediction_share,
+)
+
+NUMBER_MEASURES: dict[str, Measure] = {known.name: known for known in _OF_NUMBERS}
+"""The measures of numeric targets by name."""
+
 COUNT_MEASURES: dict[str, Measure] = {known.name: known for known in (*_BASIC, *_AVERAGED)}
 """The measures that need only counts, by name."""
 
 MEASURES: dict[str, Measure] = {
     **COUNT_MEASURES,
     **{known.name: known for known in (kappa_m_all, *_FROM_VOTES, Hoeffding(), Chernoff())},
+    **NUMBER_MEASURES,
 }
 """All measures by name."""
 
-_KINDS = (Averaged, AreaOfClass, Chernoff, Cost, CountOfClass, FBeta, Hoeffding, MinMaxAccuracy, OfClass, Utility)
+_KINDS = (
+    AdjustedR2,
+    AreaOfClass,
+    Averaged,
+    Chernoff,
+    Cost,
+    CountOfClass,
+    FBeta,
+    Hoeffding,
+    Huber,
+    MinMaxAccuracy,
+    OfClass,
+    Pinball,
+    Utility,
+)
 WITH_OPTIONS: dict[str, type[OverTallies]] = {kind.__name__: kind for kind in _KINDS}
 """The measures with options by name; as text ``Name(option=value, ...)``."""
 
@@ -171,7 +239,9 @@ _NAMES_WITH_OPTIONS: Mapping[str, type[OverTallies]] = {
     "chernoff": Chernoff,
     "cost": Cost,
     "hoeffding": Hoeffding,
+    "huber": Huber,
     "min_max_accuracy": MinMaxAccuracy,
+    "pinball": Pinball,
     "utility": Utility,
 }
 """The names that measures with options have in results; what follows them are the options."""
@@ -244,7 +314,7 @@ def _find_named(name: str) -> Measure:
         found: Measure = make("measure", name, {**WITH_OPTIONS, **_NAMES_WITH_OPTIONS})
         return found
     if name in _NAMES_WITH_OPTIONS:
-        example = {"min_max_accuracy": "0.5, 0.9"}.get(name, "[[0, 1], [10, 0]]")
+        example = {"min_max_accuracy": "0.5, 0.9", "huber": "1.0", "pinball": "0.9"}.get(name, "[[0, 1], [10, 0]]")
         msg = f"{name} needs options: write {_NAMES_WITH_OPTIONS[name].__name__}({example})"
         raise StreamgaugeError(msg)
     if name in AREAS or find_rate(name):
@@ -267,10 +337,11 @@ def _find_of_class(name: str, of: str) -> Measure:
     return OfClass(name, of)
 
 
-def expand_all(wanted: object) -> tuple[object, ...]:
+def expand_all(wanted: object, task: Task | None = None) -> tuple[object, ...]:
     """Return one or several measures as a tuple, in which the text ``all`` stands for every measure of counts.
 
-    Measures of votes are not among them, since learners need longer to compute votes.
+    Measures of votes are not among them, since learners need longer to compute votes. With a task of numbers, ``all``
+    is every measure of errors.
 
     Examples
     --------
@@ -283,22 +354,38 @@ def expand_all(wanted: object) -> tuple[object, ...]:
     index = several.index("all")
     before, after = ([one for one in part if one != "all"] for part in (several[:index], several[index:]))
     named = {measure(one).name for one in (*before, *after)}
-    return (*before, *(name for name in COUNT_MEASURES if name not in named), *after)
+    known = COUNT_MEASURES if task is None or task.n_classes else NUMBER_MEASURES
+    return (*before, *(name for name in known if name not in named), *after)
 
 
 def find_measures(wanted: object, stream: Stream) -> tuple[Measure, ...]:
-    """Return one or several measures, bound to the classes of a stream; ``all`` is every measure of counts.
+    """Return one or several measures, bound to the targets of a stream; ``all`` is every measure of counts.
+
+    None is the default of the task: the accuracy of classes, the mean absolute error of numbers.
 
     Examples
     --------
     >>> from streamgauge.streams import SEA
     >>> [measure.name for measure in find_measures(["accuracy", "recall[1]"], SEA())]
     ['accuracy', 'recall[1]']
+    >>> find_measures("mae", SEA())
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: mae is a measure of regression, and the task of this stream is \
+classification: use another measure, such as accuracy
     """
-    found = [measure(one) for one in expand_all(wanted)]  # type: ignore[arg-type]
+    task = find_task(stream.schema)
+    found = [measure(one) for one in expand_all(task.default_measure if wanted is None else wanted, task)]  # type: ignore[arg-type]
     if not found:
         msg = "measures = []: there must be at least one measure"
         raise StreamgaugeError(msg)
+    for known in found:
+        if find_task_name(known) not in ("", task.name):
+            msg = (
+                f"{known.name} is a measure of {find_task_name(known)}, and the task of this stream is {task.name}: use"
+                f" another measure, such as {task.default_measure}"
+            )
+            raise StreamgaugeError(msg)
     bound = tuple(m.bind(stream.schema) if isinstance(m, OverTallies | FunctionMeasure) else m for m in found)
     names = [known.name for known in bound]
     if len(set(names)) < len(names):
@@ -351,39 +438,43 @@ def default_margin(measure: Measure) -> float:
     """Return the largest difference of a measure that does not matter, unless another margin (`rope`) is set.
 
     It is 0.01: one percentage point of a rate, 0.01 of an agreement such as kappa, 0.01 nats of log loss. Of a cost or
-    utility it is a hundredth of the range of the matrix.
+    utility it is a hundredth of the range of the matrix. Of an error in the unit of a numeric target it is 0: only who
+    knows the target can say what does not matter.
 
     Examples
     --------
-    >>> default_margin(accuracy), default_margin(Cost([[0, 1], [50, 0]]))
-    (0.01, 0.5)
+    >>> default_margin(accuracy), default_margin(Cost([[0, 1], [50, 0]])), default_margin(mae), default_margin(r2)
+    (0.01, 0.5, 0.0, 0.01)
     """
+    if find_task_name(measure) == mae.task and find_unit(measure) not in ("", RATE):
+        return 0.0
     return MARGIN * (measure.span if isinstance(measure, Cost | Utility) else 1.0)
 
 
-def build_state(forgetting: Forgetting, n_classes: int, measures: Sequence[Measure]) -> ForgettingState:
+def build_state(forgetting: Forgetting, task: Task, measures: Sequence[Measure]) -> ForgettingState:
     """Build the state of a forgetting that keeps only what the measures need.
 
     Examples
     --------
     >>> from streamgauge.forgetting import Landmark
-    >>> build_state(Landmark(), 2, [accuracy]).n_bytes < build_state(Landmark(), 2, [log_loss]).n_bytes
+    >>> from streamgauge.tasks import Classification
+    >>> task = Classification(("up", "down"))
+    >>> build_state(Landmark(), task, [accuracy]).n_bytes < build_state(Landmark(), task, [log_loss]).n_bytes
     True
     """
     statistics = list_statistics(measures)
-    if not statistics:
-        return forgetting.build(n_classes)
     try:
-        state: ForgettingState = forgetting.build(n_classes, statistics)  # type: ignore[call-arg]
+        return task.build_state(forgetting, statistics)
     except (ValueError, TypeError) as problem:
+        if not statistics:
+            raise
         needing = next(m.name for m in measures if list_needed_statistics(m))
         msg = f"{needing} cannot be measured under {to_text(forgetting)}: {problem}"
         raise StreamgaugeError(msg) from None
-    return state
 
 
 def check_forgettings(
-    forgettings: Sequence[Forgetting], n_classes: int, measures: Sequence[Measure], *, is_bounded: bool
+    forgettings: Sequence[Forgetting], task: Task, measures: Sequence[Measure], *, is_bounded: bool
 ) -> None:
     """Raise unless every forgetting can keep what the measures need, on a stream that ends or does not.
 
@@ -391,7 +482,9 @@ def check_forgettings(
     --------
     >>> from sklearn.metrics import roc_auc_score
     >>> from streamgauge.forgetting import Fading
-    >>> check_forgettings([Fading()], 2, [measure(roc_auc_score)], is_bounded=True)  # doctest: +ELLIPSIS
+    >>> from streamgauge.tasks import Classification
+    >>> task = Classification(("up", "down"))
+    >>> check_forgettings([Fading()], task, [measure(roc_auc_score)], is_bounded=True)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
     streamgauge.errors.StreamgaugeError: roc_auc_score cannot be measured under Fading(factor=0.999): it keeps no...
@@ -401,7 +494,7 @@ def check_forgettings(
         raise StreamgaugeError(msg)
     statistics = list_statistics(measures)
     for forgetting in forgettings if statistics else ():
-        build_state(forgetting, n_classes, measures)
+        build_state(forgetting, task, measures)
         if "rows" in statistics and not is_bounded and keeps_all_rows(forgetting):
             needing = next(m.name for m in measures if "rows" in list_needed_statistics(m))
             msg = (
@@ -427,5 +520,5 @@ def measure_tallies(
     shape = (len(tallies), len(tallies[0]), len(measures))
     if not len(tallies[0]):
         return np.empty(shape)
-    joined = Tallies.join(tallies)
+    joined = join_tallies(tallies)
     return np.stack([compute_values(measure, joined, reading_rows) for measure in measures], axis=-1).reshape(shape)

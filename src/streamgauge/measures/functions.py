@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from streamgauge._foreign import find_vector_form
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Measure
-from streamgauge.records import Schema, Tallies, Tally
+from streamgauge.records import NumberTallies, NumberTally, Schema, Tallies, Tally, join_tallies
+from streamgauge.tasks import Classification
 
 __all__ = [
     "Column",
@@ -46,26 +47,31 @@ class OverTallies(ABC):
     describes: bool = False
     """Whether it describes rows or a baseline, so that no value is better than another."""
 
+    task: str = Classification.name
+    """The name of the task whose tallies it measures."""
+
     @abstractmethod
-    def values(self, tallies: Tallies) -> Column:
+    def values(self, tallies: Any) -> Column:  # noqa: ANN401
         """Return the values for many tallies; division by 0 is allowed and gives NaN or an infinity."""
 
-    def __call__(self, tally: Tally) -> float:
+    def __call__(self, tally: Tally | NumberTally) -> float:
         """Return the value for one tally."""
-        return float(self.over(Tallies.stack([tally]))[0])
+        return float(self.over(join_tallies([[tally]]))[0])  # type: ignore[list-item]
 
-    def over(self, tallies: Tallies) -> Column:
+    def over(self, tallies: Any) -> Column:  # noqa: ANN401
         """Return the values for many tallies, float64 [tallies]."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.values(tallies)
 
     def bind(self, schema: Schema) -> Self:  # noqa: ARG002
-        """Return the measure for the classes of a schema."""
+        """Return the measure for the targets of a schema."""
         return self
 
     @property
     def needs_votes(self) -> bool:
         """Whether it is computed from votes."""
+        if self.task != Classification.name:
+            return False
         return not {"squared_weight", "majority_all_hits"}.issuperset(self.statistics)
 
 
@@ -79,14 +85,14 @@ class TallyMeasure(OverTallies):
     accuracy
     """
 
-    def __init__(self, function: Callable[[Tallies], Column], name: str, options: dict[str, Any]) -> None:
+    def __init__(self, function: Callable[[Any], Column], name: str, options: dict[str, Any]) -> None:
         self.name = name
         self._function = function
         self.__doc__, self.__module__ = function.__doc__, function.__module__
         for option, value in options.items():
             setattr(self, option, value)
 
-    def values(self, tallies: Tallies) -> Column:
+    def values(self, tallies: Any) -> Column:  # noqa: ANN401
         """Return the values for many tallies."""
         return self._function(tallies)
 
@@ -98,8 +104,13 @@ class TallyMeasure(OverTallies):
 
 
 def over_tallies(
-    *, greater_is_better: bool = True, statistics: tuple[str, ...] = (), unit: str = "rate", describes: bool = False
-) -> Callable[[Callable[[Tallies], Column]], TallyMeasure]:
+    *,
+    greater_is_better: bool = True,
+    statistics: tuple[str, ...] = (),
+    unit: str = "rate",
+    describes: bool = False,
+    task: str = Classification.name,
+) -> Callable[[Callable[[Any], Column]], TallyMeasure]:
     """Make a measure from a function of many tallies, with the name of the function.
 
     Examples
@@ -110,7 +121,8 @@ def over_tallies(
     >>> abstention.name, abstention(Tally(np.eye(2), np.array([2.0, 0.0]), 0.0, 0.0, 4))
     ('abstention', 0.5)
     """
-    options = {"greater_is_better": greater_is_better, "statistics": statistics, "unit": unit, "describes": describes}
+    options: dict[str, Any] = {"greater_is_better": greater_is_better, "statistics": statistics, "unit": unit}
+    options |= {"describes": describes, "task": task}
     return lambda function: TallyMeasure(function, function.__name__, options)
 
 
@@ -171,7 +183,7 @@ def describe_error(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split()).rstrip('.')}"
 
 
-def compute_values(measure: Measure, tallies: Sequence[Tally], reading_rows: Sequence[int] = ()) -> Column:
+def compute_values(measure: Measure, tallies: Sequence[Any], reading_rows: Sequence[int] = ()) -> Column:
     """Return the values for tallies, computed at once if the measure can; an error names the measure and the reading.
 
     Examples
@@ -189,8 +201,8 @@ def compute_values(measure: Measure, tallies: Sequence[Tally], reading_rows: Seq
     measure_all = find_vector_form(measure)
     where = ""
     try:
-        if measure_all is not None and isinstance(tallies, Tallies):
-            return measure_all(tallies)
+        if measure_all is not None and isinstance(tallies, Tallies | NumberTallies):
+            return measure_all(tallies)  # type: ignore[arg-type]
         values = np.empty(len(tallies))
         for index, tally in enumerate(tallies):
             where = f" after row {reading_rows[index % len(reading_rows)]:,}" if reading_rows else ""

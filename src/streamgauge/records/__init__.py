@@ -5,6 +5,15 @@ Rates are in [0, 1]; classes and nominal values are codes from 0; rows are count
 
 from streamgauge.records.blocks import BlockLayout, BlockTallies, CellBlocks
 from streamgauge.records.history import Confusions, Differences, LabelCounts
+from streamgauge.records.number_tally import (
+    NUMBER_STATISTICS,
+    NumberTallies,
+    NumberTally,
+    ScoredNumbers,
+    compute_amounts,
+    fill_abstentions,
+    join_tallies,
+)
 from streamgauge.records.readings import (
     Alarm,
     EarlierVerdict,
@@ -32,8 +41,11 @@ from streamgauge.records.rows import (
     Attribute,
     Batch,
     Drift,
+    NumericTarget,
     Schema,
     Step,
+    Targets,
+    find_known,
 )
 from streamgauge.records.run_data import Final, RunData, find_common_times, list_readings, select_best
 from streamgauge.records.tally import STATISTICS, ScoredRows, Tallies, Tally, sum_classes
@@ -43,6 +55,7 @@ __all__ = [
     "DRIFT",
     "DRIFT_KINDS",
     "NEVER",
+    "NUMBER_STATISTICS",
     "STABLE",
     "STATISTICS",
     "UNLABELLED",
@@ -65,19 +78,28 @@ __all__ = [
     "LabelEstimate",
     "ModelOutcome",
     "ModelVerdict",
+    "NumberTallies",
+    "NumberTally",
+    "NumericTarget",
     "Outcome",
     "PairSums",
     "Reading",
     "Resources",
     "RunData",
     "Schema",
+    "ScoredNumbers",
     "ScoredRows",
     "Step",
     "Tallies",
     "Tally",
+    "Targets",
     "Trace",
     "Verdict",
+    "compute_amounts",
+    "fill_abstentions",
     "find_common_times",
+    "find_known",
+    "join_tallies",
     "list_readings",
     "select_best",
     "sum_classes",

@@ -10,12 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
+from streamgauge.records.number_tally import NumberTallies
 from streamgauge.records.tally import Column, Tallies, sum_classes
 
 __all__ = [
@@ -26,12 +28,14 @@ __all__ = [
     "BlockLayout",
     "BlockTallies",
     "CellBlocks",
+    "NumberLayout",
     "VoteBins",
     "align_bins",
     "choose_ends",
     "find_block_length",
     "list_boundaries",
     "list_looks",
+    "make_layout",
 ]
 
 MAX_BLOCKS = 40
@@ -199,12 +203,12 @@ class BlockLayout:
         """Return the position of the first number of a part of a tally."""
         return self.positions[name][0]
 
-    def flatten(self, tallies: Tallies) -> NDArray[np.float64]:
+    def flatten(self, tallies: Any) -> NDArray[np.float64]:  # noqa: ANN401
         """Return the numbers of tallies, float64 [tallies, numbers]."""
         n = len(tallies)
         return np.concatenate([getattr(tallies, name).reshape(n, -1) for name in self.shapes], axis=1, dtype=np.float64)
 
-    def restore(self, numbers: NDArray[np.float64], ranks: Column | None = None) -> Tallies:
+    def restore(self, numbers: NDArray[np.float64], ranks: Column | None = None) -> Any:  # noqa: ANN401
         """Return the tallies of numbers; `ranks` replaces how votes rank rows, which cannot be added."""
         parts: dict[str, Column] = {
             name: numbers[:, start:end].reshape(len(numbers), *self.shapes[name])
@@ -217,12 +221,61 @@ class BlockLayout:
         parts["width"] = np.nan_to_num(parts["width"]).astype(np.int64)  # NaN for a learner that has failed
         return Tallies(**parts) if self.has_matrices else _MarginTallies.of(parts)  # type: ignore[arg-type]
 
-    def restore_left_out(self, parts: Sequence[NDArray[np.float64]]) -> Tallies:
+    def restore_left_out(self, parts: Sequence[NDArray[np.float64]]) -> Any:  # noqa: ANN401
         """Return the tallies of `BlockTallies.leave_out`, those of several one after the other."""
         numbers = np.asfortranarray(parts[0] if len(parts) == 1 else np.concatenate(parts))  # measures read columns
         numbers.flags.writeable = False
         with np.errstate(invalid="ignore"):  # a learner that has failed
             return self.restore(numbers)
+
+
+@dataclass(frozen=True)
+class NumberLayout(BlockLayout):
+    """The layout of tallies of a numeric target, whose sums all can be added and subtracted.
+
+    Examples
+    --------
+    >>> from streamgauge.records import NumberTally
+    >>> layout = NumberLayout(0, ("absolute_error",))
+    >>> numbers = layout.flatten(NumberTallies.stack([NumberTally(4.0, {"absolute_error": 6.0}, 4)]))
+    >>> numbers.tolist(), layout.restore(numbers).column("absolute_error").tolist()
+    ([[4.0, 4.0, 6.0]], [6.0])
+    """
+
+    @property
+    def has_matrices(self) -> bool:
+        """Whether confusion matrices are whole."""
+        return False
+
+    @cached_property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each part of a tally."""
+        return dict.fromkeys(("total", "width", *self.statistics), ())
+
+    def flatten(self, tallies: Any) -> NDArray[np.float64]:  # noqa: ANN401
+        """Return the numbers of tallies, float64 [tallies, numbers]."""
+        sums = [tallies.column(statistic) for statistic in self.statistics]
+        return np.stack([tallies.total, tallies.width, *sums], axis=1, dtype=np.float64)
+
+    def restore(self, numbers: NDArray[np.float64], ranks: Column | None = None) -> Any:  # noqa: ANN401, ARG002
+        """Return the tallies of numbers."""
+        total, width, *sums = numbers.T
+        return NumberTallies(
+            total=total,
+            sums=dict(zip(self.statistics, sums, strict=True)),
+            width=np.nan_to_num(width).astype(np.int64),  # NaN for a learner that has failed
+        )
+
+
+def make_layout(n_classes: int, statistics: tuple[str, ...]) -> BlockLayout:
+    """Return the layout of the tallies of a number of classes, or of a numeric target, without classes.
+
+    Examples
+    --------
+    >>> make_layout(2, ()).n_numbers, make_layout(0, ("absolute_error",)).n_numbers
+    (7, 3)
+    """
+    return BlockLayout(n_classes, statistics) if n_classes else NumberLayout(0, statistics)
 
 
 class _MarginTallies(Tallies):
@@ -332,7 +385,7 @@ class BlockTallies:
         return len(self.rows)
 
     @cached_property
-    def left_out(self) -> Tallies:
+    def left_out(self) -> Any:  # noqa: ANN401
         """The tallies over all rows and without each block, of each learner and fold: [learners, folds, 1 + blocks]."""
         return self.layout.restore_left_out([self.leave_out()])
 

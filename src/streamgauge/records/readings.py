@@ -60,11 +60,13 @@ class Trace:
         The latest row of the stream when each prediction was scored, int64 [n]; the row itself unless it was tested
         or scored later.
     y_true, y_pred
-        Class codes, int32 [n]; `y_pred` may be `ABSTAINED`.
+        Class codes, int32 [n]; `y_pred` may be `ABSTAINED`. With a numeric target numbers, float64 [n]; `y_pred` may be
+        NaN.
     majority_hit, no_change_hit
         Whether the majority class, and the previous class, would have been correct; bool [n]. Both baselines learn what
         the fold learns, and predict before they see the label. The majority is that of the labels that the forgetting
-        remembers where a forgetting gets the trace, and of all labels elsewhere.
+        remembers where a forgetting gets the trace, and of all labels elsewhere. With a numeric target, what the
+        baselines predict, float64 [n]: the mean of all targets that the fold has learnt, and the previous target.
     weight
         Instance weights; None means 1 for all.
     votes
@@ -82,10 +84,10 @@ class Trace:
     """
 
     row: NDArray[np.int64]
-    y_true: NDArray[np.int32]
-    y_pred: NDArray[np.int32]
-    majority_hit: NDArray[np.bool_]
-    no_change_hit: NDArray[np.bool_]
+    y_true: Any
+    y_pred: Any
+    majority_hit: NDArray[Any]
+    no_change_hit: NDArray[Any]
     weight: NDArray[np.float64] | None = None
     votes: NDArray[np.float64] | None = None
     time: NDArray[np.float64] | None = None
@@ -123,7 +125,8 @@ class Trace:
     @property
     def correct(self) -> NDArray[np.bool_]:
         """Which predictions were correct."""
-        return np.equal(self.y_true, self.y_pred)
+        correct: NDArray[np.bool_] = np.equal(self.y_true, self.y_pred)
+        return correct
 
 
 Trace.row = _Numbers()  # type: ignore[assignment]

@@ -1,6 +1,6 @@
 """Rows: schema, batches, steps and arrivals of labels."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -24,15 +24,22 @@ __all__ = [
     "Attribute",
     "Batch",
     "Drift",
+    "NumericTarget",
     "Schema",
     "Step",
+    "Targets",
+    "find_known",
+    "hide_targets",
 ]
 
+Targets = NDArray[np.int32] | NDArray[np.float64]
+"""A column of targets or predictions: class codes, or numbers."""
+
 UNLABELLED = -1
-"""The label of a row whose class is unknown."""
+"""The label of a row whose class is unknown; an unknown number is NaN."""
 
 ABSTAINED = -1
-"""The prediction of a learner that abstains; it always counts as an error."""
+"""The prediction of a class by a learner that abstains; it always counts as an error."""
 
 STABLE, WARNING, DRIFT = 0, 1, 2
 """The signal of a detector after a value."""
@@ -42,6 +49,34 @@ NEVER = 1 << 60
 
 DRIFT_KINDS = ("sudden", "gradual", "incremental")
 """How a new concept takes over."""
+
+
+MAX_TARGET = 1e150
+"""The greatest magnitude of a target or a prediction that is a number, so that its square is finite."""
+
+
+def find_known(y: Targets) -> NDArray[np.bool_]:
+    """Return which targets of a column are known.
+
+    Examples
+    --------
+    >>> find_known(np.array([1, -1], dtype=np.int32)).tolist(), find_known(np.array([1.5, np.nan])).tolist()
+    ([True, False], [True, False])
+    """
+    known: NDArray[np.bool_] = y != UNLABELLED if y.dtype.kind == "i" else ~np.isnan(y)
+    return known
+
+
+def hide_targets(y: Targets, revealed: NDArray[np.bool_]) -> Targets:
+    """Return a column of targets in which those that are not revealed are unknown.
+
+    Examples
+    --------
+    >>> hide_targets(np.array([1.5, 2.5]), np.array([True, False])).tolist()
+    [1.5, nan]
+    """
+    hidden: Targets = np.where(revealed, y, np.int32(UNLABELLED) if y.dtype.kind == "i" else np.nan)
+    return hidden
 
 
 @dataclass(frozen=True)
@@ -74,18 +109,57 @@ class Attribute:
 
 
 @dataclass(frozen=True)
+class NumericTarget:
+    """A target that is a number.
+
+    Parameters
+    ----------
+    name
+        The name.
+    origin
+        A number near the targets, such as the first one. It is subtracted before squares are added, so that R2 is exact
+        also if targets are far from 0; results do not depend on it otherwise.
+
+    Examples
+    --------
+    >>> NumericTarget("price", origin=250_000.0)
+    NumericTarget(name='price', origin=250000.0)
+    """
+
+    name: str = "y"
+    origin: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not abs(self.origin) <= MAX_TARGET:
+            msg = f"origin = {self.origin}: it must be a number from -{MAX_TARGET:g} to {MAX_TARGET:g}"
+            raise StreamgaugeError(msg)
+
+
+@dataclass(frozen=True)
 class Schema:
-    """The attributes and classes of a stream.
+    """The attributes of a stream, and its classes or its numeric target.
+
+    Parameters
+    ----------
+    attributes
+        The columns of a row.
+    classes
+        The names of the classes, whose positions are their codes.
+    target
+        The target if it is a number; there are no classes then.
 
     Examples
     --------
     >>> schema = Schema((Attribute("price"), Attribute("day", ("mo", "tu"))), classes=("up", "down"))
     >>> schema.n_attributes, schema.n_classes, schema.n_values.tolist()
     (2, 2, [0, 2])
+    >>> Schema((Attribute("area"),), target=NumericTarget("price")).n_classes
+    0
     """
 
     attributes: tuple[Attribute, ...]
-    classes: tuple[str, ...]
+    classes: tuple[str, ...] = ()
+    target: NumericTarget | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for kind, names in (("attribute", [a.name for a in self.attributes]), ("class", list(self.classes))):
@@ -93,8 +167,11 @@ class Schema:
             if repeated:
                 msg = f"the schema has the {kind} name {sorted(repeated)[0]!r} twice"
                 raise StreamgaugeError(msg)
-        if not self.classes:
-            msg = "the schema has no classes"
+        if not self.classes and self.target is None:
+            msg = "the schema has no classes, and no numeric target"
+            raise StreamgaugeError(msg)
+        if self.classes and self.target is not None:
+            msg = f"the schema has both classes and a numeric target, {self.target.name!r}"
             raise StreamgaugeError(msg)
 
     @property
@@ -104,7 +181,7 @@ class Schema:
 
     @property
     def n_classes(self) -> int:
-        """The number of classes."""
+        """The number of classes; 0 if the target is a number."""
         return len(self.classes)
 
     @cached_property
@@ -126,10 +203,25 @@ class Schema:
             msg = f"rows have {batch.x.shape[1]} values, but the schema has {self.n_attributes} attributes"
             raise StreamgaugeError(msg)
         try:
-            _native.check_batch(self.n_values, self.missing, self.n_classes, batch.x, batch.y, batch.weight)
-        except ValueError as error:
+            labels = batch.y if self.target is None else self._check_numbers(batch.y, self.target)
+            n_classes = max(self.n_classes, 1)
+            _native.check_batch(self.n_values, self.missing, n_classes, batch.x, labels, batch.weight)
+        except (ValueError, TypeError) as error:
             msg = f"in the batch that starts at row {batch.start}: {error}"
             raise StreamgaugeError(msg) from None
+
+    @staticmethod
+    def _check_numbers(y: Targets, target: NumericTarget) -> NDArray[np.int32]:
+        """Return labels for a check of all else; raise unless every target is a number or unknown."""
+        if y.dtype != np.float64:
+            msg = f"the target {target.name!r} is a number, and y has the type {y.dtype}"
+            raise ValueError(msg)
+        beyond = np.abs(y) > MAX_TARGET  # False for NaN
+        if beyond.any():
+            row = int(np.argmax(beyond))
+            msg = f"row {row}: the target {y[row]} is not a number from -{MAX_TARGET:g} to {MAX_TARGET:g}"
+            raise ValueError(msg)
+        return np.zeros(len(y), dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -143,7 +235,7 @@ class Batch:
     x
         Values, float64 [n, d], C-contiguous; a nominal value is its code, a missing one NaN.
     y
-        Class codes, int32 [n]; `UNLABELLED` for an unknown class.
+        Class codes, int32 [n], `UNLABELLED` for an unknown class; or numbers, float64 [n], NaN for an unknown one.
     weight
         Instance weights, for learners and measures; None means 1 for all.
     time
@@ -157,7 +249,7 @@ class Batch:
 
     start: int
     x: NDArray[np.float64]
-    y: NDArray[np.int32]
+    y: Any
     weight: NDArray[np.float64] | None = None
     time: NDArray[np.float64] | None = None
 
@@ -179,9 +271,16 @@ class Batch:
         """The position of each row in the stream."""
         return np.arange(self.start, self.start + len(self))
 
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which rows have a known target."""
+        return find_known(self.y)
+
     @cached_property
     def n_unlabelled(self) -> int:
-        """The number of rows with an unknown class."""
+        """The number of rows with an unknown target."""
+        if self.y.dtype.kind == "f":
+            return int(np.count_nonzero(np.isnan(self.y)))
         # The minimum shows for most batches that there are none, in a sixth of the time.
         return 0 if self.y.min(initial=0) > UNLABELLED else int(np.count_nonzero(self.y == UNLABELLED))
 
@@ -290,11 +389,11 @@ class Step:
         protect_fields(self)
 
     @SharedColumn
-    def labels(self) -> NDArray[np.int32]:
-        """The labels that may be learnt; `UNLABELLED` for a hidden one."""
+    def labels(self) -> Any:  # noqa: ANN401
+        """The labels that may be learnt; unknown (`UNLABELLED`, or NaN for numbers) for a hidden one."""
         if self.revealed is None:
             return self.batch.y
-        return np.where(self.revealed, self.batch.y, np.int32(UNLABELLED))
+        return hide_targets(self.batch.y, self.revealed)
 
     @SharedColumn
     def learning_weight(self) -> NDArray[np.float64] | None:
@@ -305,18 +404,18 @@ class Step:
 
     @SharedColumn
     def scored(self) -> NDArray[np.intp] | None:
-        """The positions in the batch of the tested rows with a known class; None means all."""
+        """The positions in the batch of the tested rows with a known target; None means all."""
         if self.test is None and not self.batch.n_unlabelled:
             return None
-        known = self.batch.y != UNLABELLED
+        known = self.batch.known
         if self.test is not None:
             known &= self.test
         return None if known.all() else np.flatnonzero(known)
 
     @property
     def unlabelled(self) -> NDArray[np.intp]:
-        """The positions in the batch of the tested rows of unknown class, which are not scored."""
-        unknown = self.batch.y == UNLABELLED
+        """The positions in the batch of the tested rows of unknown target, which are not scored."""
+        unknown = ~self.batch.known
         return np.flatnonzero(unknown if self.test is None else unknown & self.test)
 
     @cached_property

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, cast
 
 import numpy as np
@@ -113,7 +114,9 @@ class LiveTest:
         """
         if self.measure is None:
             testable = (own for own in measured if own is not accuracy and _is_testable(own, layout))
-            return (accuracy,) if any(own is accuracy for own in measured) else (next(testable, accuracy),)
+            fallback = (accuracy,) if schema.classes else ()
+            first = (accuracy,) if any(own is accuracy for own in measured) else tuple(islice(testable, 1))
+            return first or fallback
         own = {known.name: known for known in measured}
         found = [
             own[one] if isinstance(one, str) and one in own else _bind(find_measure(one), schema)

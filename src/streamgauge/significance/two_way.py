@@ -482,7 +482,8 @@ def find_rare_classes(
         support, width = support.sum(axis=1), width.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         n_rows = support * (width / support.sum(axis=-1, keepdims=True))
-    support = np.fmax.reduce(n_rows.reshape(-1, n_rows.shape[-1]), axis=0, initial=0.0)  # NaN without rows
+    n_rows = n_rows.reshape(math.prod(n_rows.shape[:-1]), n_rows.shape[-1])
+    support = np.fmax.reduce(n_rows, axis=0, initial=0.0)  # NaN without rows
     rare = [[code for code in _list_codes(measure, support) if support[code] < least] for measure in measures]
     return [(codes[0], round(support[codes[0]])) if codes else None for codes in rare]
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from streamgauge._foreign import is_frame, is_stream
 from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import Stream, StreamBase
-from streamgauge.records import Attribute, Batch, Schema
+from streamgauge.records import Attribute, Batch, Schema, Targets
 from streamgauge.streams.base import split_rows
 from streamgauge.streams.batching import slice_batch
-from streamgauge.streams.column_rules import check_target
+from streamgauge.streams.column_rules import check_target, describe_numbers, describe_target
 from streamgauge.streams.columns import Column, read_columns
 from streamgauge.streams.files import File
 from streamgauge.streams.files.column_roles import Key, Selection
@@ -44,7 +44,7 @@ class ArrayStream(StreamBase):
         Values: an array [n, d], a DataFrame (pandas, polars or pyarrow), or a dictionary of columns.
     y
         Labels, one per row: strings, categories, booleans or numbers. More than 50 different numbers are refused, since
-        regression may be meant, unless a schema names the classes.
+        regression may be meant, unless a schema names the classes or `numeric` says that they are numbers.
     schema
         Schema of the rows; None to infer it from the values. With a schema, the columns of a DataFrame are looked up
         by name and hold the names of nominal values, while an array holds their codes. A label is the name of a class;
@@ -56,12 +56,16 @@ class ArrayStream(StreamBase):
         have none, or to recognise it in a DataFrame.
     name
         Name of the stream.
+    numeric
+        ``"y"`` if the labels are numbers to be predicted, for regression; NaN is an unknown one.
 
     Examples
     --------
     >>> stream = ArrayStream([[0.5, 1.0], [0.2, 3.0], [0.1, 2.0]], ["up", "down", None])
     >>> stream.schema.classes, next(stream.batches(10)).y.tolist()
     (('down', 'up'), [1, 0, -1])
+    >>> ArrayStream([[0.5], [0.2]], [1.5, 2.5], numeric="y").schema.target
+    NumericTarget(name='y', origin=1.5)
     """
 
     checked = True
@@ -76,11 +80,24 @@ class ArrayStream(StreamBase):
         weight: object = None,
         time: object = None,
         name: str | None = None,
+        numeric: Key | Sequence[Key] = (),
     ) -> None:
         read = _read_values(x, schema, recognise_time=time is None)
         times = read.time if time is None else Column.from_values("time", time).to_times()
         labels = Column.from_values("y", y)
-        self._set_columns(read, times, labels, weight=weight, schema=schema, name=name, declared=labels.is_nominal)
+        if list_keys(numeric) not in ((), ("y",)):
+            msg = f"numeric = {numeric!r}: of arrays only the labels can be declared, numeric='y'"
+            raise StreamgaugeError(msg)
+        self._set_columns(
+            read,
+            times,
+            labels,
+            weight=weight,
+            schema=schema,
+            name=name,
+            declared=labels.is_nominal,
+            is_number=bool(numeric),
+        )
 
     @classmethod
     def from_frame(  # noqa: PLR0913
@@ -105,7 +122,7 @@ class ArrayStream(StreamBase):
         frame
             A DataFrame of pandas, polars or pyarrow, or a dictionary of columns.
         target
-            The column of the class.
+            The column of the class, or of a number that is named in `numeric`, too.
         schema
             Schema of the rows; None to infer it.
         weight, time, time_format, keep, drop, numeric, nominal
@@ -138,7 +155,17 @@ class ArrayStream(StreamBase):
         y = special["class"]
         declared = y.name in {_name_column(key, columns) for key in keys["nominal"] or ()}
         declared |= y.is_nominal and y.find_times() is None
-        stream._set_columns(read, times, y, weight=special.get("weight"), schema=schema, name=name, declared=declared)
+        is_number = y.name in {_name_column(key, columns) for key in keys["numeric"] or ()}
+        stream._set_columns(
+            read,
+            times,
+            y,
+            weight=special.get("weight"),
+            schema=schema,
+            name=name,
+            declared=declared,
+            is_number=is_number,
+        )
         return stream
 
     def _set_columns(
@@ -151,21 +178,17 @@ class ArrayStream(StreamBase):
         schema: Schema | None,
         name: str | None,
         declared: bool,
+        is_number: bool,
     ) -> None:
         """Set the rows from columns, after checks that need all of them."""
-        labels, classes = y.to_codes(schema.classes if schema else None)
-        if not classes:
-            msg = "no row has a label: pass a schema to declare the classes"
-            raise StreamgaugeError(msg)
-        if schema is None:
-            check_target(y.name, classes, declared=declared)
+        labels, target_schema = _read_labels(y, read, schema, declared=declared, is_number=is_number)
         weights = None if weight is None else Column.from_values("weight", weight).to_numbers()
         for argument, column in ((y.name, labels), ("weight", weights), ("time", times)):
             if column is not None and len(column) != len(read.values):
                 msg = f"{argument} has {len(column)} values, but x has {len(read.values)} rows"
                 raise StreamgaugeError(msg)
         rows = Batch(start=0, x=read.values, y=labels, weight=weights, time=times)
-        self._set_rows(schema or Schema(read.attributes, classes), rows, name, read.notes)
+        self._set_rows(target_schema, rows, name, read.notes)
 
     @classmethod
     def from_batch(cls, batch: Batch, schema: Schema, *, name: str | None = None) -> "ArrayStream":
@@ -194,7 +217,7 @@ class ArrayStream(StreamBase):
         self._schema, self.name, self._notes = schema, name, notes
 
     def __repr__(self) -> str:
-        shape = f"{self.n_rows} rows, {self.schema.n_attributes} attributes, {self.schema.n_classes} classes"
+        shape = f"{self.n_rows} rows, {self.schema.n_attributes} attributes, {describe_target(self.schema)}"
         return f"ArrayStream({self.name or 'arrays'}: {shape})"
 
     @property
@@ -223,14 +246,16 @@ class ArrayStream(StreamBase):
         return self._rows.x
 
     @property
-    def y(self) -> NDArray[np.int32]:
-        """The class codes of all rows, read-only."""
+    def y(self) -> Any:  # noqa: ANN401
+        """The class codes, or the numbers, of all rows, read-only."""
         return self._rows.y
 
     @cached_property
     def fingerprint(self) -> str:
         """Hash of the schema and of every value."""
         digest = sha256(repr(self.schema).encode())
+        if self.schema.target is not None:
+            digest.update(repr(self.schema.target).encode())
         for column in (self._rows.x, self._rows.y, self._rows.weight, self._rows.time):
             digest.update(b"none" if column is None else column.data)
         return f"sha256:{digest.hexdigest()[:16]}"
@@ -238,6 +263,25 @@ class ArrayStream(StreamBase):
     def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
         """Return an iterator over the rows from `start` on, `size` at a time, without copying."""
         return (slice_batch(self._rows, first, first + n) for first, n in split_rows(self.n_rows, size, start))
+
+
+def _read_labels(
+    y: Column, read: AttributeValues, schema: Schema | None, *, declared: bool, is_number: bool
+) -> tuple[Targets, Schema]:
+    """Return the labels of rows, and the schema of the rows."""
+    if is_number if schema is None else schema.target is not None:
+        numbers = np.ascontiguousarray(y.parse_numbers(), dtype=np.float64)
+        return numbers, schema or Schema(read.attributes, target=describe_numbers(y.name, numbers))
+    if is_number:
+        msg = f"numeric names the target {y.name!r}, but the schema has classes"
+        raise StreamgaugeError(msg)
+    labels, classes = y.to_codes(schema.classes if schema else None)
+    if not classes:
+        msg = "no row has a label: pass a schema to declare the classes"
+        raise StreamgaugeError(msg)
+    if schema is None:
+        check_target(y.name, classes, declared=declared)
+    return labels, schema or Schema(read.attributes, classes)
 
 
 def _freeze(column: NDArray[T]) -> NDArray[T]:
@@ -372,9 +416,10 @@ def as_stream(  # noqa: PLR0913
     }
     if isinstance(thing, tuple) and len(thing) == 2:
         x, y = thing
-        if not given:
-            return ArrayStream(x, y)
-        if is_frame(x) or isinstance(x, dict):
+        is_table = is_frame(x) or isinstance(x, dict)
+        if not given or (given.keys() == {"numeric"} and not is_table):
+            return ArrayStream(x, y, **given)
+        if is_table:
             return ArrayStream.from_frame(*_join_target(x, y, given), **given)
     elif is_frame(thing) or isinstance(thing, dict):
         if target is None:

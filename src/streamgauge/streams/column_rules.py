@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
+from streamgauge.records import NumericTarget, Schema
 
 __all__ = [
     "MAX_CLASSES",
@@ -19,6 +20,8 @@ __all__ = [
     "TimeColumn",
     "check_target",
     "choose_time",
+    "describe_numbers",
+    "describe_target",
     "describe_text",
     "find_decrease",
     "is_free_text",
@@ -132,16 +135,16 @@ def check_target(name: str, values: Sequence[str], *, declared: bool) -> None:
     >>> check_target("price", [str(price) for price in range(51)], declared=False)
     Traceback (most recent call last):
     ...
-    streamgauge.errors.StreamgaugeError: the target 'price' holds 51 different numbers: was regression meant? \
-streamgauge evaluates classifiers; name another column with target (--target), or pass nominal=('price',) \
-(--nominal price) if they are classes
+    streamgauge.errors.StreamgaugeError: the target 'price' holds 51 different numbers: was regression meant? Pass \
+numeric=('price',) (--numeric price) to predict numbers, or nominal=('price',) (--nominal price) if they are classes; \
+or name another column with target (--target)
     """
     if len(values) > MAX_NUMERIC_CLASSES and not declared and all(map(_native.is_number, values)):
         n = f"more than {MAX_CLASSES:,}" if len(values) > MAX_CLASSES else f"{len(values):,}"
         msg = (
-            f"the target {name!r} holds {n} different numbers: was regression meant? streamgauge evaluates classifiers;"
-            f" name another column with target (--target), or pass nominal=({name!r},) (--nominal {quote(name)})"
-            " if they are classes"
+            f"the target {name!r} holds {n} different numbers: was regression meant? Pass numeric=({name!r},)"
+            f" (--numeric {quote(name)}) to predict numbers, or nominal=({name!r},) (--nominal {quote(name)}) if they"
+            " are classes; or name another column with target (--target)"
         )
         raise StreamgaugeError(msg)
     if values and not declared and all(map(_native.is_time, values)):
@@ -154,6 +157,32 @@ streamgauge evaluates classifiers; name another column with target (--target), o
         too_many = f"column {name!r} has more than {MAX_CLASSES} values, too many for classes"
         msg = f"{too_many}: name another column with target (--target)"
         raise StreamgaugeError(msg)
+
+
+def describe_numbers(name: str, numbers: NDArray[np.float64]) -> NumericTarget:
+    """Return the target of a column of numbers; raise if none is known.
+
+    Examples
+    --------
+    >>> describe_numbers("price", np.array([np.nan, 2.5]))
+    NumericTarget(name='price', origin=2.5)
+    """
+    known = np.flatnonzero(np.isfinite(numbers))[:1]
+    if not len(known):
+        msg = f"no row has a number in the target {name!r}"
+        raise StreamgaugeError(msg)
+    return NumericTarget(name, float(numbers[known[0]]))
+
+
+def describe_target(schema: Schema) -> str:
+    """Return how many classes a schema has, or the name of its numeric target.
+
+    Examples
+    --------
+    >>> describe_target(Schema((), ("up", "down"))), describe_target(Schema((), target=NumericTarget("price")))
+    ('2 classes', "numeric target 'price'")
+    """
+    return f"{schema.n_classes} classes" if schema.target is None else f"numeric target {schema.target.name!r}"
 
 
 def sort_names(names: Iterable[str]) -> tuple[str, ...]:

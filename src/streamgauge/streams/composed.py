@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 import numpy as np
@@ -109,11 +109,14 @@ def merge_schemas(streams: Sequence[Stream]) -> Schema:
         if first.classes != other.classes:
             msg = f"streams of classes {first.classes} and {other.classes} cannot be joined"
             raise StreamgaugeError(msg)
+        if (first.target is None) != (other.target is None):
+            msg = "a stream of classes and one of numbers cannot be joined"
+            raise StreamgaugeError(msg)
         attributes = []
         for a, b in zip(first.attributes, other.attributes, strict=True):
             if (a.name, a.values) != (b.name, b.values):
                 msg = f"streams whose attributes {a.name!r} and {b.name!r} differ in name or values cannot be joined"
                 raise StreamgaugeError(msg)
             attributes.append(Attribute(a.name, a.values, missing=a.missing or b.missing))
-        first = Schema(tuple(attributes), first.classes)
+        first = replace(first, attributes=tuple(attributes))
     return first

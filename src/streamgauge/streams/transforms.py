@@ -192,7 +192,7 @@ class Swapped(_Transformed):
         attributes = list(self.stream.schema.attributes)
         a, b = attributes[i], attributes[j]
         attributes[i], attributes[j] = replace(a, missing=b.missing), replace(b, missing=a.missing)
-        return Schema(tuple(attributes), self.stream.schema.classes)
+        return replace(self.stream.schema, attributes=tuple(attributes))
 
     def _build_batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
         batch = cursors[0].read(first, n)
@@ -274,7 +274,7 @@ class Covered(_Transformed):
         index = self._find_attribute(self.attribute)
         attributes = list(self.stream.schema.attributes)
         attributes[index] = replace(attributes[index], missing=self.value is None)
-        return Schema(tuple(attributes), self.stream.schema.classes)
+        return replace(self.stream.schema, attributes=tuple(attributes))
 
     def _build_batch(self, cursors: Sequence[Cursor], first: int, n: int) -> Batch:
         batch = cursors[0].read(first, n)

@@ -84,7 +84,7 @@ def write(
     has_times = first is not None and first.time is not None
     schema = stream.schema
     if has_times:
-        schema = Schema((Attribute(time or "time"), *schema.attributes), schema.classes)
+        schema = replace(schema, attributes=(Attribute(time or "time"), *schema.attributes))
     n_written = 0
     with open_row_writer(Path(path), schema, target=target, weight=weight) as write_batch:
         for batch in () if first is None else chain((first,), batches):

@@ -18,6 +18,7 @@ from streamgauge.learners.plain_loop import run_row_by_row
 from streamgauge.records import NEVER, Arrivals, Batch
 from streamgauge.schemes import Chunks, CrossValidation, Holdout, Prequential, Pretrained, TrainThenTest, WarmUp
 from streamgauge.streams import ArrayStream
+from streamgauge.tasks import Classification
 
 BATCH_SIZES = (1, 7, 64, 1000)
 
@@ -51,7 +52,7 @@ class _Diary:
         self.log.append(("see", int(x[0, 0])))
 
     def interleave(self, step, *, with_votes):
-        return run_row_by_row(self, step, 2, with_votes=with_votes)
+        return run_row_by_row(self, step, Classification(("a", "b")), with_votes=with_votes)
 
     def save(self):
         return b""

@@ -18,6 +18,7 @@ from streamgauge.learners import Refitted, ScikitLearn
 from streamgauge.learners.plain_loop import run_row_by_row
 from streamgauge.records import ABSTAINED, Resources, Step
 from streamgauge.results import load, save
+from streamgauge.tasks import Classification, find_task
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class _Busy:
         self.n_bytes += len(x)
 
     def interleave(self, step, *, with_votes):
-        return run_row_by_row(self, step, 2, with_votes=with_votes)
+        return run_row_by_row(self, step, Classification(("a", "b")), with_votes=with_votes)
 
     def save(self):
         return b""
@@ -139,7 +140,7 @@ def test_timed_rows_are_predicted_and_learnt_like_others():
     step = Step(batch, test=np.arange(500) % 3 > 0, weight=weight, revealed=np.arange(500) % 5 > 0)
     for spec in (sg.HoeffdingTree(grace_period=20), sg.NaiveBayes(), sg.NoChange()):
         plain, votes = spec.build(MIXED, 1).interleave(step, with_votes=True)
-        meter = Meter(spec.build(MIXED, 1), MIXED.n_classes, time.thread_time_ns, budget=1000.0)
+        meter = Meter(spec.build(MIXED, 1), find_task(MIXED), time.thread_time_ns, budget=1000.0)
         timed, timed_votes = meter.interleave(step, with_votes=True, cuts=[17, 300])
         np.testing.assert_array_equal(plain, timed)
         np.testing.assert_array_equal(votes, timed_votes)
@@ -160,7 +161,7 @@ def test_a_prediction_after_the_time_budget_is_an_error():
 
 
 def test_late_predictions_lose_their_votes_too():
-    meter = Meter(_Busy(Busy(0.002, 0.0)), 2, time.thread_time_ns, budget=0.001)
+    meter = Meter(_Busy(Busy(0.002, 0.0)), Classification(("a", "b")), time.thread_time_ns, budget=0.001)
     batch = next(sg.SEA().batches(5))
     predictions, votes = meter.interleave(Step(batch), with_votes=True, cuts=[])
     assert (predictions == ABSTAINED).all()

@@ -23,6 +23,7 @@ from streamgauge.learners.chunk_ensembles import SEAEnsemble
 from streamgauge.records import NEVER, Arrivals, Batch, Step
 from streamgauge.records.serialise import pack, unpack
 from streamgauge.schemes import Chunks, Prequential
+from streamgauge.tasks import find_task
 
 N = 60
 
@@ -129,7 +130,7 @@ def test_a_saved_watch_knows_whether_a_row_of_warnings_has_begun() -> None:
 
 def test_a_saved_meter_continues_counting() -> None:
     def meter() -> Meter:
-        return Meter(NaiveBayes().build(MIXED, seed=1), MIXED.n_classes, thread_time_ns)
+        return Meter(NaiveBayes().build(MIXED, seed=1), find_task(MIXED), thread_time_ns)
 
     first, second = meter(), meter()
     step = Step(sample_batch(MIXED, 2000))

@@ -36,6 +36,7 @@ from streamgauge.protocols import LearnerSpec
 from streamgauge.records import UNLABELLED, Attribute, Schema, Step
 from streamgauge.schemes import Chunks, TrainThenTest
 from streamgauge.streams import ArrayStream
+from streamgauge.tasks import Classification
 
 Rows = NDArray[np.float64]
 
@@ -55,7 +56,7 @@ class Watcher:
         self.learnt += x.tolist()
 
     def interleave(self, step: Step, *, with_votes: bool) -> Any:
-        return run_row_by_row(self, step, 3, with_votes=with_votes)
+        return run_row_by_row(self, step, Classification(("a", "b", "c")), with_votes=with_votes)
 
     n_bytes = 0
 

@@ -36,6 +36,7 @@ from streamgauge.names import FAMILIES, make
 from streamgauge.protocols import Learner, LearnerSpec, Stream
 from streamgauge.records import DRIFT, WARNING, Attribute, Schema, Step
 from streamgauge.streams import SEA, RandomRBF, Sudden
+from streamgauge.tasks import Task, find_task
 
 EAGER = HoeffdingTree(grace_period=20, tie_threshold=0.5)
 BASES: list[LearnerSpec] = [EAGER, NaiveBayes(), MajorityClass(), NoChange()]
@@ -63,16 +64,16 @@ class InPython:
     seedless: bool = False
 
     def build(self, schema: Schema, seed: int) -> "Hidden":
-        return Hidden(self.spec.build(schema, seed), schema.n_classes)
+        return Hidden(self.spec.build(schema, seed), find_task(schema))
 
 
 class Hidden:
-    def __init__(self, learner: Learner, n_classes: int) -> None:
-        self._learner, self._n_classes = learner, n_classes
+    def __init__(self, learner: Learner, task: Task) -> None:
+        self._learner, self._task = learner, task
         self.predict, self.learn, self.save, self.load = learner.predict, learner.learn, learner.save, learner.load
 
     def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
-        return run_row_by_row(self._learner, step, self._n_classes, with_votes=with_votes)
+        return run_row_by_row(self._learner, step, self._task, with_votes=with_votes)
 
     @property
     def n_bytes(self) -> int:
@@ -144,7 +145,7 @@ def recorded(n_rows: int, spec_of: Any, seed: int = 1) -> list[list[NDArray[np.f
 
     class Recorder(Hidden):
         def __init__(self) -> None:
-            super().__init__(MajorityClass().build(PLAIN, 1), PLAIN.n_classes)
+            super().__init__(MajorityClass().build(PLAIN, 1), find_task(PLAIN))
             self.weights: list[NDArray[np.float64]] = []
             seen.append(self.weights)
 

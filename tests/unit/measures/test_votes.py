@@ -14,6 +14,7 @@ from streamgauge.measures import MEASURES, build_state, list_statistics, measure
 from streamgauge.records import STATISTICS, Trace
 from streamgauge.records.blocks import align_bins
 from streamgauge.streams import SEA
+from streamgauge.tasks import Classification
 from tests.support.vote_examples import FORGETTINGS, value, voted_trace, weights_of
 
 
@@ -207,7 +208,9 @@ def test_areas_of_many_classes_need_no_window() -> None:
 def test_measuring_many_series_at_once_keeps_their_order() -> None:
     trace = voted_trace(400, 3, seed=6)
     measures = [measure(name) for name in ("accuracy", "log_loss", "roc_auc_ovr_macro")]
-    states = [build_state(forgetting, 3, measures) for forgetting in (Landmark(), Window(50))]
+    states = [
+        build_state(forgetting, Classification(("a", "b", "c")), measures) for forgetting in (Landmark(), Window(50))
+    ]
     tallies = [state.update(trace, [100, 400]) for state in states]
     values = measure_tallies(measures, tallies)
     assert values.shape == (2, 2, 3)

@@ -18,7 +18,8 @@ const N_PARTS: usize = 4;
 /// The number of rows added at a time.
 const CHUNK: usize = 1024;
 
-/// An adaptive window: covers the rows since the error rate last changed, by ADWIN on the 0/1 loss of each row.
+/// An adaptive window: covers the rows since the error rate last changed, by ADWIN on the 0/1 loss of each row, or on the
+/// losses that come with its amounts.
 ///
 /// Each bucket of the histogram has the tally of its rows, so that all measures cover the same window. The weights of
 /// rows count in the tallies, not in the loss.
@@ -34,7 +35,9 @@ impl Adwin {
     /// # Errors
     /// Returns [`KernelError::Option`] if an option is outside its range.
     pub fn new(layout: Layout, settings: Settings) -> Result<Self, KernelError> {
-        Ok(Self { window: AdaptiveWindow::binary(settings)?, tallies: BucketTallies::new(layout) })
+        let of_classes = layout.n_amounts() == 0;
+        let window = if of_classes { AdaptiveWindow::binary(settings)? } else { AdaptiveWindow::new(settings)? };
+        Ok(Self { window, tallies: BucketTallies::new(layout) })
     }
 
     /// Returns the number of rows in the window.
@@ -59,6 +62,10 @@ impl Forgetting for Adwin {
         for start in (0..rows.len()).step_by(CHUNK) {
             let part = rows.slice(start..rows.len().min(start + CHUNK));
             self.tallies.recent.extend(&part);
+            if self.tallies.layout.n_amounts() > 0 {
+                self.window.extend(part.losses.iter().copied(), &mut self.tallies);
+                continue;
+            }
             let classes = part.y_true.iter().zip(part.y_pred);
             let losses: Vec<f64> = classes.map(|(y_true, y_pred)| f64::from(u8::from(y_true != y_pred))).collect();
             self.window.extend_binary(&losses, &mut self.tallies);
@@ -113,7 +120,7 @@ struct BucketTallies {
 
 impl BucketTallies {
     fn new(layout: Layout) -> Self {
-        let max_cells = max_cells(layout.outcomes().n_classes(), N_PARTS);
+        let max_cells = max_cells(layout.outcomes().n_classes().max(1), N_PARTS);
         let (entries_per_row, recent) = (layout.entries_per_row(), RecentRows::new(layout));
         Self { layout, entries_per_row, max_cells, recent, levels: vec![] }
     }

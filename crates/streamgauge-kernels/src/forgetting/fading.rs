@@ -57,7 +57,7 @@ impl Fading {
         let decay = self.decay[self.growth.len()];
         for sum in &mut self.sums {
             let faded = *sum * decay;
-            *sum = if faded < NEGLIGIBLE { 0.0 } else { faded };
+            *sum = if faded.abs() < NEGLIGIBLE { 0.0 } else { faded };
         }
         // Squared weights fade by the squared factor.
         if let Some(squared) = self.layout.squared_weight() {

@@ -8,6 +8,7 @@ use crate::KernelError;
 use crate::error::{check_length, check_option, option_error};
 
 mod adwin;
+mod amounts;
 mod bucket_tally;
 mod cells;
 mod fading;
@@ -22,6 +23,7 @@ mod vote_bins;
 mod window;
 
 pub use adwin::Adwin;
+pub use amounts::{AmountColumns, Sums};
 pub use fading::Fading;
 pub use landmark::Landmark;
 pub use ranks::{Ranks, VoteHistory};
@@ -114,7 +116,7 @@ pub trait Forgetting: Send + Sync {
         let entries = layout.entries(columns)?;
         check_reading_rows(reading_rows, entries.n_rows())?;
         if self.needs_time() {
-            check_time(columns)?;
+            check_time(columns.time, columns.y_true.len())?;
         }
         let mut tallies = Tallies::new(layout.outcomes().n_classes());
         let mut weights = vec![0.0; if reading_rows.is_empty() { 0 } else { layout.n_codes() }];
@@ -137,14 +139,38 @@ pub trait Forgetting: Send + Sync {
         self.push_rows(&entries.rows(columns, start..entries.n_rows()));
         Ok((tallies, bins))
     }
+
+    /// Adds rows that have amounts in place of classes; returns the sums after each of the ascending reading rows.
+    ///
+    /// # Errors
+    /// Returns the first fault of the columns or the reading rows; the state is then unchanged.
+    fn update_amounts(&mut self, columns: &AmountColumns<'_>, reading_rows: &[usize]) -> Result<Sums, KernelError> {
+        let layout = self.layout();
+        let n = columns.check(layout)?;
+        check_reading_rows(reading_rows, n)?;
+        if self.needs_time() {
+            check_time(columns.time, n)?;
+        }
+        let mut entries = amounts::Entries::new(layout);
+        let (mut sums, mut start) = (Sums::default(), 0);
+        for &row in reading_rows {
+            entries.push_into(columns, start..row, |rows| self.push_rows(rows));
+            let mut weights = vec![0.0; layout.n_codes()];
+            sums.widths.push(self.add_weights(&mut weights));
+            sums.sums.extend_from_slice(&weights);
+            start = row;
+        }
+        entries.push_into(columns, start..n, |rows| self.push_rows(rows));
+        Ok(sums)
+    }
 }
 
-fn check_time(columns: &Columns<'_>) -> Result<(), KernelError> {
+fn check_time(time: Option<&[f64]>, n_rows: usize) -> Result<(), KernelError> {
     let error = |found, expected| Err(option_error("time", found, expected));
-    match columns.time {
+    match time {
         Some(time) if time.iter().all(|time| time.is_finite()) => Ok(()),
         Some(_) => error("NaN", "the time of every row must be known and finite"),
-        None if columns.y_true.is_empty() => Ok(()),
+        None if n_rows == 0 => Ok(()),
         None => error("None", "a time window needs rows with arrival times"),
     }
 }
@@ -163,7 +189,7 @@ const ROUNDING: f64 = 4_503_599_627_370_496.0;
 /// Returns a weight as a whole number, if it is one; sums of whole numbers are exact in any order.
 #[inline(always)]
 fn as_whole(weight: f64) -> Option<u64> {
-    ((weight + ROUNDING) - ROUNDING == weight && weight < MAX_WHOLE).then_some(weight as u64)
+    ((weight + ROUNDING) - ROUNDING == weight && (0.0..MAX_WHOLE).contains(&weight)).then_some(weight as u64)
 }
 
 #[cfg(test)]

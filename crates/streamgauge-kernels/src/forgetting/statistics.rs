@@ -13,6 +13,8 @@ use crate::error::{check_length, check_option, option_error};
 
 /// The number of bins of confidence for calibration.
 pub const N_BINS: usize = 15;
+/// The most sums of amounts.
+const MAX_AMOUNTS: usize = 1000;
 /// The smallest share of the votes in a logarithm: the rounding error of 1.
 const MIN_SHARE: f64 = f64::EPSILON;
 
@@ -82,6 +84,8 @@ pub struct Layout {
     statistics: Statistics,
     /// Whether votes are stored as they are, for exact ranks, instead of in bins.
     stores_rows: bool,
+    /// The number of amounts of a row that has amounts in place of classes, its weight included; else 0.
+    n_amounts: usize,
 }
 
 impl Layout {
@@ -90,10 +94,26 @@ impl Layout {
     /// # Errors
     /// Returns [`KernelError::Option`] if there are too many classes for the requested statistics.
     pub fn new(outcomes: Outcomes, statistics: Statistics, stores_rows: bool) -> Result<Self, KernelError> {
-        let layout = Self { outcomes, statistics, stores_rows };
+        let layout = Self { outcomes, statistics, stores_rows, n_amounts: 0 };
         let expected = "there are too many classes for the requested statistics";
         check_option("n_classes", outcomes.n_classes(), u32::try_from(layout.n_codes()).is_ok(), expected)?;
         Ok(layout)
+    }
+
+    /// Creates the layout of rows that have a weight and `n_sums` amounts, of which weighted sums are kept.
+    ///
+    /// # Errors
+    /// Returns [`KernelError::Option`] if there are too many.
+    pub fn of_amounts(n_sums: usize) -> Result<Self, KernelError> {
+        check_option("n_sums", n_sums, n_sums <= MAX_AMOUNTS, "there must be at most 1000 sums")?;
+        let (outcomes, statistics) = (Outcomes::none(), Statistics::default());
+        Ok(Self { outcomes, statistics, stores_rows: false, n_amounts: n_sums + 1 })
+    }
+
+    /// Returns the number of amounts of a row, its weight included; 0 if rows have classes.
+    #[must_use]
+    pub fn n_amounts(self) -> usize {
+        self.n_amounts
     }
 
     /// Returns the outcomes.
@@ -123,12 +143,15 @@ impl Layout {
     /// Returns the number of codes.
     #[must_use]
     pub fn n_codes(self) -> usize {
-        self.outcomes.n_codes() + self.statistics.n_sums()
+        self.outcomes.n_codes() + self.statistics.n_sums() + self.n_amounts
     }
 
     /// Returns the number of entries of a row.
     #[must_use]
     pub fn entries_per_row(self) -> usize {
+        if self.n_amounts > 0 {
+            return self.n_amounts;
+        }
         let statistics = self.statistics;
         let single = [statistics.squared_weight, statistics.log_loss, statistics.brier];
         1 + single.into_iter().map(usize::from).sum::<usize>() + 3 * usize::from(statistics.calibration)
@@ -143,7 +166,7 @@ impl Layout {
     /// Appends it to a saved state.
     pub fn write(self, writer: &mut Writer) {
         self.outcomes.write(writer);
-        writer.u64(self.statistics.bits());
+        writer.u64(if self.n_amounts > 0 { self.n_amounts as u64 } else { self.statistics.bits() });
     }
 
     /// Checks that a saved state has the same layout.
@@ -152,7 +175,8 @@ impl Layout {
     /// Returns [`KernelError::Saved`] if it does not, or the bytes end.
     pub fn check_saved(self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
         self.outcomes.check_saved(reader)?;
-        if reader.u64()? == self.statistics.bits() { Ok(()) } else { Err(reader.error("it keeps other statistics")) }
+        let expected = if self.n_amounts > 0 { self.n_amounts as u64 } else { self.statistics.bits() };
+        if reader.u64()? == expected { Ok(()) } else { Err(reader.error("it keeps other statistics")) }
     }
 
     /// Reads codes of entries back from a saved state.
@@ -305,6 +329,7 @@ impl Entries<'_> {
             y_pred: columns.y_pred,
             weight: self.weight.as_deref(),
             shares: &self.shares,
+            losses: &[],
             time: columns.time,
             entries_per_row,
             n_classes,

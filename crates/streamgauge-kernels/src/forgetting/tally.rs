@@ -68,6 +68,8 @@ pub struct Rows<'a> {
     pub shares: &'a [f64],
     /// The arrival time of each row.
     pub time: Option<&'a [f64]>,
+    /// The losses from which an adaptive window is cut, if rows have amounts in place of classes.
+    pub losses: &'a [f64],
     /// The number of entries of a row.
     pub entries_per_row: usize,
     /// The number of classes.
@@ -78,13 +80,13 @@ impl Rows<'_> {
     /// Returns the number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.y_true.len()
+        self.codes.len() / self.entries_per_row
     }
 
     /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.y_true.is_empty()
+        self.codes.is_empty()
     }
 
     /// Returns the weight of a row.
@@ -100,8 +102,9 @@ impl Rows<'_> {
         let votes = range.start * self.n_classes..range.end * self.n_classes;
         Self {
             codes: &self.codes[entries.clone()],
-            y_true: &self.y_true[range.clone()],
-            y_pred: &self.y_pred[range.clone()],
+            y_true: if self.y_true.is_empty() { &[] } else { &self.y_true[range.clone()] },
+            y_pred: if self.y_pred.is_empty() { &[] } else { &self.y_pred[range.clone()] },
+            losses: if self.losses.is_empty() { &[] } else { &self.losses[range.clone()] },
             weight: self.weight.map(|weight| &weight[entries]),
             shares: if self.shares.is_empty() { self.shares } else { &self.shares[votes] },
             time: self.time.map(|time| &time[range]),
@@ -128,6 +131,12 @@ impl Outcomes {
         let valid = (1..=MAX_CLASSES).contains(&n_classes);
         check_option("n_classes", n_classes, valid, "there must be between 1 and 32767 classes")?;
         Ok(Self { n_classes })
+    }
+
+    /// Returns the outcomes of rows without classes: none.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { n_classes: 0 }
     }
 
     /// Returns the number of classes.

@@ -253,3 +253,81 @@ fn faults_of_the_columns_are_named_and_change_nothing() {
     assert!(matches!(fault(good, &[3]), KernelError::Option { option: "reading_rows", .. }));
     assert_eq!(state.update(&good, &[0]).unwrap().widths, [0]);
 }
+
+/// Rows with two amounts, of any sign and size.
+fn amounts(n: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    let draws = Draws::new(11, Purpose::named("amounts"), 0);
+    let pick = |row: usize, k: u64| draws.within(row as u64).uniform(k);
+    let mut columns: Vec<f64> = (0..n).map(|row| pick(row, 0) - 0.5).collect();
+    columns.extend((0..n).map(|row| if row % 5 == 0 { -3.0 } else { 1e6 * pick(row, 1) }));
+    let weight = (0..n).map(|row| if row % 3 == 0 { 1.0 } else { 2.0 * pick(row, 2) }).collect();
+    (columns, weight, (0..n).map(|row| if row < n / 2 { 0.1 } else { 0.8 }).collect())
+}
+
+fn build_all_for_amounts() -> Vec<Box<dyn Forgetting>> {
+    let layout = Layout::of_amounts(2).unwrap();
+    let settings =
+        Settings { delta: 0.002, clock: 32, max_buckets: 5, min_window_length: 5, grace_period: 10 };
+    vec![
+        Box::new(Landmark::new(layout)),
+        Box::new(Window::new(layout, 70).unwrap()),
+        Box::new(Tumbling::new(layout, 70).unwrap()),
+        Box::new(Fading::new(layout, 0.99)),
+        Box::new(TimeWindow::new(layout, 70.0)),
+        Box::new(Adwin::new(layout, settings).unwrap()),
+    ]
+}
+
+#[test]
+fn sums_of_amounts_equal_those_of_the_rows_and_do_not_depend_on_the_cut() {
+    let n = 900;
+    let (columns, weight, losses) = amounts(n);
+    let time: Vec<f64> = (0..n).map(|row| row as f64).collect();
+    let part = |start: usize, stop: usize| -> Vec<f64> {
+        (0..2).flat_map(|k| columns[k * n + start..k * n + stop].iter().copied()).collect()
+    };
+    for index in 0..build_all_for_amounts().len() {
+        let (mut whole, mut cut) = (build_all_for_amounts().remove(index), build_all_for_amounts().remove(index));
+        let all = AmountColumns {
+            amounts: &columns,
+            n,
+            weight: Some(&weight),
+            losses: Some(&losses),
+            time: Some(&time),
+        };
+        let expected = whole.update_amounts(&all, &[130, n]).unwrap();
+        let mut found = Sums::default();
+        for (start, stop) in [(0, 1), (1, 130), (130, 400), (400, n)] {
+            let amounts = part(start, stop);
+            let columns = AmountColumns {
+                amounts: &amounts,
+                n: stop - start,
+                weight: Some(&weight[start..stop]),
+                losses: Some(&losses[start..stop]),
+                time: Some(&time[start..stop]),
+            };
+            let readings: &[usize] = if stop == 130 || stop == n { &[stop - start] } else { &[] };
+            let sums = cut.update_amounts(&columns, readings).unwrap();
+            found.widths.extend(sums.widths);
+            found.sums.extend(sums.sums);
+            let mut restored = build_all_for_amounts().remove(index);
+            restored.load(&cut.save()).unwrap();
+            cut = restored;
+        }
+        assert_eq!(expected, found, "{index}");
+        let width = expected.widths[1] as usize;
+        let factor = if index == 3 { 0.99_f64 } else { 1.0 };
+        let weights = |row: usize| weight[row] * factor.powi((n - 1 - row) as i32);
+        for k in 0..3 {
+            let amount = |row: usize| if k == 0 { 1.0 } else { columns[(k - 1) * n + row] };
+            let sum: f64 = (n - width..n).map(|row| weights(row) * amount(row)).sum();
+            assert!((sum - expected.sums[3 + k]).abs() < 1e-9 * sum.abs().max(1.0), "{index} {k}");
+        }
+    }
+    let mut adwin = build_all_for_amounts().remove(5);
+    let all = AmountColumns { amounts: &columns, n, weight: None, losses: Some(&losses), time: None };
+    assert!(adwin.update_amounts(&all, &[n]).unwrap().widths[0] < 500);
+    assert!(build_all_for_amounts().remove(4).update_amounts(&all, &[]).is_err());
+    let short = AmountColumns { amounts: &columns[1..], ..all };
+    assert!(adwin.update_amounts(&short, &[]).is_err());
+}

@@ -52,6 +52,7 @@ mod no_change;
 mod noise_filter;
 mod random_guess;
 mod recent_majority;
+mod regressors;
 mod row_hash;
 mod rows;
 mod timing;
@@ -79,6 +80,10 @@ pub use no_change::NoChange;
 pub use noise_filter::NoiseFilter;
 pub use random_guess::RandomGuess;
 pub use recent_majority::RecentMajority;
+pub use regressors::{
+    LastTarget, LinearRegression, LinearRegressionOptions, MeanTarget, NumberStep, Regressor, TargetMean, TargetMemoriser,
+    interleave_numbers_timed,
+};
 pub use timing::{Timings, interleave_timed};
 
 /// The prediction of a learner that abstains; it counts as an error.

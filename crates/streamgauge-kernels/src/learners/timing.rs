@@ -48,7 +48,7 @@ pub fn interleave_timed(
 }
 
 /// Returns the nanoseconds since a time, minus the overhead of the clock; never 0, which means not done.
-fn elapsed_since(started: Instant) -> u64 {
+pub(super) fn elapsed_since(started: Instant) -> u64 {
     let taken = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
     taken.saturating_sub(clock_overhead()).max(1)
 }

@@ -6,7 +6,7 @@ There is one module per library; the library itself is imported when one of its 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from streamgauge._foreign import find_short_name
+from streamgauge._foreign import find_short_name, find_tasks
 from streamgauge._format.text import to_text
 from streamgauge.errors import StreamgaugeError, nearest, require_whole
 from streamgauge.learners.adapters.fit_only import is_fit_only
@@ -20,6 +20,7 @@ from streamgauge.learners.adapters.vowpal_wabbit import VowpalWabbit
 from streamgauge.learners.refitted import Refitted
 from streamgauge.protocols import LearnerSpec
 from streamgauge.records import Schema
+from streamgauge.tasks import Task
 
 __all__ = [
     "Moa",
@@ -32,6 +33,7 @@ __all__ = [
     "as_spec",
     "check_nested",
     "check_schema",
+    "check_tasks",
     "name_learners",
 ]
 
@@ -110,6 +112,25 @@ def check_schema(specs: Mapping[str, LearnerSpec], schema: Schema) -> None:
         except StreamgaugeError as error:
             msg = f"learner {name!r}: {error}"
             raise StreamgaugeError(msg) from None
+
+
+def check_tasks(specs: Mapping[str, LearnerSpec], task: Task) -> None:
+    """Raise if a learner is known not to do a task.
+
+    Examples
+    --------
+    >>> from streamgauge.learners import LinearRegression
+    >>> from streamgauge.tasks import Classification
+    >>> check_tasks({"mine": LinearRegression()}, Classification(("no", "yes")))
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: learner 'mine' is for regression, and the task of this stream is classification
+    """
+    for name, spec in specs.items():
+        known = find_tasks(spec)
+        if known and task.name not in known:
+            msg = f"learner {name!r} is for {' and '.join(known)}, and the task of this stream is {task.name}"
+            raise StreamgaugeError(msg)
 
 
 def check_nested(spec: LearnerSpec, schema: Schema) -> None:

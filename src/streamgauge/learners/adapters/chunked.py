@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import CallTimeoutError, StreamgaugeError
 from streamgauge.learners.adapters.saved_states import SizeCache, measure_size, pickle_state, unpickle_state
-from streamgauge.learners.baselines import make_majority_class
+from streamgauge.learners.baselines import make_stand_in
 from streamgauge.learners.call_limit import begin_call
-from streamgauge.learners.native import NativeLearner
-from streamgauge.learners.plain_loop import as_learner_error, pick_winners
-from streamgauge.records import ABSTAINED, UNLABELLED, Schema, Step
+from streamgauge.learners.plain_loop import as_learner_error
+from streamgauge.protocols import Learner
+from streamgauge.records import Schema, Step, find_known
 from streamgauge.records.columns import protect
+from streamgauge.tasks import find_task
 
 __all__ = ["ChunkedLearner", "Model", "RowBuffer", "choose_block_rows", "clean_votes", "learn_copies", "pad_rows"]
 
@@ -46,11 +47,11 @@ class Model(Protocol):
         """Return the votes of each row for the classes, float64 [n, c]."""
         ...
 
-    def predict_codes(self, x: NDArray[np.float64]) -> NDArray[np.int32]:
-        """Return the class with the most votes of each row."""
+    def predict_codes(self, x: NDArray[np.float64]) -> Any:  # noqa: ANN401
+        """Return the class with the most votes of each row; with a numeric target, as `predict_votes`, numbers [n]."""
         ...
 
-    def fit(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
+    def fit(self, x: NDArray[np.float64], y: Any, weight: NDArray[np.float64] | None) -> None:  # noqa: ANN401
         """Learn labelled rows in one call."""
         ...
 
@@ -109,12 +110,12 @@ class RowBuffer:
     (2, [[1.0], [2.0]], 0)
     """
 
-    def __init__(self, n_attributes: int) -> None:
-        self._n_attributes, self._n = n_attributes, 0
+    def __init__(self, n_attributes: int, dtype: Any = np.int32) -> None:  # noqa: ANN401
+        self._n_attributes, self._dtype, self._n = n_attributes, dtype, 0
         self._allocate(64)
 
     def _allocate(self, n_rows: int) -> None:
-        self._x, self._y = np.empty((n_rows, self._n_attributes)), np.empty(n_rows, dtype=np.int32)
+        self._x, self._y = np.empty((n_rows, self._n_attributes)), np.empty(n_rows, dtype=self._dtype)
         self._weight = np.empty(n_rows)
 
     def __len__(self) -> int:
@@ -124,7 +125,7 @@ class RowBuffer:
         return self._n_attributes, *self.columns
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.__init__(state[0])  # type: ignore[misc]
+        self.__init__(state[0], state[2].dtype)  # type: ignore[misc]
         self.add(*state[1:])
 
     @property
@@ -165,8 +166,9 @@ class RowBuffer:
 class ChunkedLearner:
     """Learner that collects rows until it has `chunk_size` of them, and then trains a model on the chunk.
 
-    Until the first chunk has been learnt, it predicts the majority class of the rows collected so far. Chunks depend on
-    the rows alone, not on the batches. All rows between two that complete a chunk are predicted together.
+    Until the first chunk has been learnt, it predicts the majority class, or the mean target, of the rows collected so
+    far. Chunks depend on the rows alone, not on the batches. All rows between two that complete a chunk are predicted
+    together.
 
     Parameters
     ----------
@@ -195,24 +197,24 @@ class ChunkedLearner:
 
     def __init__(self, model: Model, schema: Schema, chunk_size: int, kind: str, *, is_trained: bool = False) -> None:
         self._model, self._chunk_size, self._kind = model, chunk_size, kind
-        self._schema, self._n_classes = schema, schema.n_classes
+        self._schema, self._task = schema, find_task(schema)
         self._is_trained = is_trained
         self._block_rows = choose_block_rows(schema.n_attributes, chunk_size)
         self._n_seen, self._size = 0, SizeCache()
         self._learning_seconds = 0.0
-        self._chunk = RowBuffer(schema.n_attributes)
+        self._chunk = RowBuffer(schema.n_attributes, self._task.make_abstentions(0).dtype)
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the votes of each row; does not change the learner."""
         if not self._is_trained:
             return self._make_stand_in().predict(np.ascontiguousarray(x))
-        votes = np.zeros((len(x), self._n_classes))
-        self._predict_into(votes, x, self._model.predict_votes)
-        return votes
+        outputs = self._task.make_outputs(len(x))
+        self._predict_into(outputs, x, self._model.predict_votes)
+        return outputs
 
-    def _make_stand_in(self) -> NativeLearner:
-        """Return a majority class learner that knows the rows of the first chunk so far."""
-        return make_majority_class(self._schema, self._chunk.y, self._chunk.weight)
+    def _make_stand_in(self) -> Learner:
+        """Return a baseline that knows the rows of the first chunk so far."""
+        return make_stand_in(self._schema, self._chunk.y, self._chunk.weight)
 
     def _predict_into(self, out: NDArray[Any], x: NDArray[np.float64], predict: Predict) -> None:
         """Fill `out` with the predictions for rows."""
@@ -272,12 +274,12 @@ class ChunkedLearner:
         n = len(step.batch)
         self._n_seen += n
         if not with_votes:
-            predictions = np.full(n, ABSTAINED, dtype=np.int32)
+            predictions = self._task.make_abstentions(n)
             self._run(step, predictions, self._model.predict_codes)
             return predictions, None
-        votes = np.zeros((n, self._n_classes))
+        votes = self._task.make_outputs(n)
         self._run(step, votes, self._model.predict_votes)
-        return pick_winners(votes), votes
+        return self._task.decide(votes), votes
 
     def _run(self, step: Step, out: NDArray[Any], predict: Predict) -> None:
         """Predict all rows up to the one that completes a chunk at once, then learn the chunk."""
@@ -378,5 +380,5 @@ def learn_copies(
 
 def _find_learnable(step: Step) -> NDArray[np.bool_]:
     """Return which rows of a step can be learnt: labelled ones with a positive weight."""
-    is_labelled: NDArray[np.bool_] = step.labels != UNLABELLED
+    is_labelled = find_known(step.labels)
     return is_labelled if step.learning_weight is None else is_labelled & (step.learning_weight > 0)

@@ -17,6 +17,7 @@ from streamgauge.learners.adapters.scikit_learn import copy_estimator, explain_f
 from streamgauge.learners.plain_loop import pick_winners
 from streamgauge.protocols import LearnerSpec
 from streamgauge.records import Schema
+from streamgauge.tasks import require_numbers
 
 __all__ = [
     "EstimatorMember",
@@ -26,7 +27,7 @@ __all__ = [
     "name_model",
     "predict_in_blocks",
     "predict_in_one_thread",
-    "require_classifier",
+    "require_predictor",
     "set_threads",
 ]
 
@@ -71,22 +72,22 @@ def is_estimator(thing: object) -> bool:
     return not is_spec and not isinstance(thing, type) and hasattr(thing, "fit") and hasattr(thing, "predict")
 
 
-def require_classifier(estimator: Any) -> None:  # noqa: ANN401
-    """Raise if a model declares that it is no classifier.
+def require_predictor(estimator: Any) -> None:  # noqa: ANN401
+    """Raise if a model declares that it is neither a classifier nor a regressor.
 
     Examples
     --------
-    >>> from sklearn.tree import DecisionTreeRegressor
-    >>> require_classifier(DecisionTreeRegressor())
+    >>> from sklearn.cluster import KMeans
+    >>> require_predictor(KMeans())
     Traceback (most recent call last):
     ...
-    streamgauge.errors.StreamgaugeError: DecisionTreeRegressor is a regressor; streamgauge evaluates classifiers
+    streamgauge.errors.StreamgaugeError: KMeans is a clusterer; streamgauge evaluates classifiers and regressors
     """
     if not hasattr(estimator, "__sklearn_tags__"):
         return
     kind = estimator.__sklearn_tags__().estimator_type
-    if kind not in {None, "classifier"}:
-        msg = f"{name_model(estimator)} is a {kind}; streamgauge evaluates classifiers"
+    if kind not in {None, "classifier", "regressor"}:
+        msg = f"{name_model(estimator)} is a {kind}; streamgauge evaluates classifiers and regressors"
         raise StreamgaugeError(msg)
 
 
@@ -147,7 +148,10 @@ class FittedEstimator:
         """Fit a new copy; a model of rows of one class predicts that class."""
         if (y == y[0]).all():
             self._fitted = int(y[0])
-            return
+        else:
+            self._fit_copy(x, y, weight, seed)
+
+    def _fit_copy(self, x: NDArray[np.float64], y: NDArray[Any], weight: NDArray[np.float64] | None, seed: int) -> None:
         fitted = copy_estimator(self._estimator, seed)
         if self._has_threads:
             set_threads(fitted)
@@ -225,6 +229,40 @@ class FittedEstimator:
     def load(self, state: Any) -> None:  # noqa: ANN401
         """Restore a fitted model."""
         self._fitted = state
+
+
+class FittedRegressor(FittedEstimator):
+    """A regressor with `fit` and `predict`; see `streamgauge.learners.refitted.Fittable`.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from streamgauge.records import Attribute, NumericTarget
+    >>> model = FittedRegressor(DecisionTreeRegressor(), Schema((Attribute("x"),), target=NumericTarget()))
+    >>> model.fit(np.array([[1.0], [2.0]]), np.array([0.5, 2.5]), None, seed=1)
+    >>> model.predict_votes(np.array([[2.0]])).tolist()
+    [2.5]
+    """
+
+    def fit(self, x: NDArray[np.float64], y: NDArray[Any], weight: NDArray[np.float64] | None, seed: int) -> None:
+        """Fit a new copy."""
+        self._fit_copy(x, y, weight, seed)
+
+    def predict_votes(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the predictions of the model."""
+        if self.is_row_wise:
+            return self.predict_together(x)
+        numbers = np.empty(len(x))
+        for start in range(0, len(x), BLOCK_ROWS):
+            part = numbers[start : start + BLOCK_ROWS]
+            part[:] = self.predict_together(pad_rows(x, start, BLOCK_ROWS))[: len(part)]
+        return numbers
+
+    def predict_together(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the predictions of rows in one call; those of numbers too large to be squared are an error."""
+        with self._explain_failure():
+            predicted = self._fitted.predict(self._frames.convert(x))
+        return require_numbers(np.asarray(predicted, dtype=np.float64).reshape(-1))
 
 
 class EstimatorMember(FittedEstimator):

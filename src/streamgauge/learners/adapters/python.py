@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.errors import StreamgaugeError
-from streamgauge.learners.adapters.chunked import clean_votes, learn_copies
+from streamgauge.learners.adapters.chunked import learn_copies
 from streamgauge.learners.adapters.saved_states import (
     SizeCache,
     measure_size,
@@ -19,9 +18,10 @@ from streamgauge.learners.adapters.saved_states import (
     unseal,
 )
 from streamgauge.learners.adapters.seeding import SEED_NAMES, generate_seeds
-from streamgauge.learners.plain_loop import run_row_by_row
+from streamgauge.learners.plain_loop import Predicted, run_row_by_row
 from streamgauge.protocols import Learner
-from streamgauge.records import ABSTAINED, Schema, Step
+from streamgauge.records import Schema, Step
+from streamgauge.tasks import Task, find_task
 
 __all__ = ["PythonLearner"]
 
@@ -31,7 +31,8 @@ class PythonLearner:
     """Any object with ``predict(x)`` and ``learn(x, y)`` or ``learn(x, y, weight)``.
 
     Both get arrays of one row: x float64 [1, d], with nominal values as codes and missing values as NaN; y int32 [1].
-    `predict` returns either a class code per row, -1 to abstain, or votes [1, classes]. Each fold gets a deep copy,
+    `predict` returns either a class code per row, -1 to abstain, or votes [1, classes]. With a numeric target y is
+    float64 [1], and `predict` returns a number per row, NaN to abstain. Each fold gets a deep copy,
     whose attribute `seed` or `random_state`, if it has one, is set; an object with a method `fresh(schema, seed)`
     builds its copies itself. If `learn` takes no weight, a row of weight 2 is learnt twice.
 
@@ -75,6 +76,11 @@ class PythonLearner:
         return not (_list_seed_attributes(self.learner) or hasattr(self.learner, "fresh"))
 
     @property
+    def tasks(self) -> tuple[str, ...]:
+        """The names of the tasks that the object declares with an attribute of this name; empty for any."""
+        return tuple(getattr(self.learner, "tasks", ()))
+
+    @property
     def trained(self) -> bool:
         """Whether the object says that it can predict before it has learnt a row."""
         return bool(getattr(self.learner, "trained", False))
@@ -82,11 +88,11 @@ class PythonLearner:
     def build(self, schema: Schema, seed: int) -> Learner:
         """Return a learner with a seeded copy of the object."""
         if hasattr(self.learner, "fresh"):
-            return _ObjectLearner(self.learner.fresh(schema, next(generate_seeds(seed))), schema.n_classes)
+            return _ObjectLearner(self.learner.fresh(schema, next(generate_seeds(seed))), find_task(schema))
         learner = deepcopy(self.learner)
         for name, nested_seed in zip(_list_seed_attributes(learner), generate_seeds(seed), strict=False):
             setattr(learner, name, nested_seed)
-        return _ObjectLearner(learner, schema.n_classes)
+        return _ObjectLearner(learner, find_task(schema))
 
 
 def _list_seed_attributes(learner: object) -> list[str]:
@@ -96,28 +102,15 @@ def _list_seed_attributes(learner: object) -> list[str]:
 class _ObjectLearner:
     """The learner of one fold."""
 
-    def __init__(self, learner: Any, n_classes: int) -> None:  # noqa: ANN401
-        self._learner, self._n_classes = learner, n_classes
+    def __init__(self, learner: Any, task: Task) -> None:  # noqa: ANN401
+        self._learner, self._task = learner, task
         self._n_seen, self._size = 0, SizeCache()
         self._takes_weight = len(inspect.signature(learner.learn).parameters) > 2
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        predicted = np.asarray(self._learner.predict(x))
-        if predicted.shape == (len(x), self._n_classes):
-            return clean_votes(predicted.astype(np.float64))
-        codes = predicted.astype(np.intp)
-        if codes.shape != (len(x),) or (codes != predicted).any() or codes.max(initial=0) >= self._n_classes:
-            msg = (
-                f"predict returned {predicted!r} for {len(x)} row(s); "
-                f"it must return a class code below {self._n_classes} or {self._n_classes} votes for each row"
-            )
-            raise StreamgaugeError(msg)
-        votes = np.zeros((len(x), self._n_classes))
-        voting = np.flatnonzero(codes > ABSTAINED)
-        votes[voting, codes[voting]] = 1.0
-        return votes
+        return self._task.read_outputs(self._learner.predict(x), len(x))
 
-    def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
+    def learn(self, x: NDArray[np.float64], y: NDArray[Any], weight: NDArray[np.float64] | None) -> None:
         self._n_seen += len(y)
         if self._takes_weight:
             self._learner.learn(x, y, weight)
@@ -126,8 +119,8 @@ class _ObjectLearner:
         else:
             learn_copies(self._learner.learn, f"learn of {type(self._learner).__name__}", (x, y), weight)
 
-    def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
-        return run_row_by_row(self, step, self._n_classes, with_votes=with_votes)
+    def interleave(self, step: Step, *, with_votes: bool) -> Predicted:
+        return run_row_by_row(self, step, self._task, with_votes=with_votes)
 
     @property
     def n_bytes(self) -> int:

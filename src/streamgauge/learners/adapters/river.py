@@ -16,9 +16,10 @@ from streamgauge.errors import StreamgaugeError, require_at_least, unknown_name
 from streamgauge.learners.adapters.chunked import ChunkedLearner, clean_votes, learn_copies
 from streamgauge.learners.adapters.saved_states import SizeCache, measure_size, pickle_state, unpickle_state
 from streamgauge.learners.adapters.seeding import SEED_NAMES, generate_seeds
-from streamgauge.learners.plain_loop import as_learner_error, pick_winners
+from streamgauge.learners.plain_loop import Predicted, as_learner_error, pick_winners
 from streamgauge.protocols import Learner
-from streamgauge.records import UNLABELLED, Schema, Step
+from streamgauge.records import Schema, Step, find_known
+from streamgauge.tasks import Classification, Regression, find_task
 
 __all__ = ["NominalValues", "River"]
 
@@ -31,7 +32,7 @@ BLOCK_ROWS = 1024
 
 @dataclass(frozen=True, repr=False)
 class River:
-    """A classifier of River; each fold gets an untrained copy in which every seed option has its own seed.
+    """A classifier or regressor of River; each fold gets an untrained copy in which every seed option has its own seed.
 
     A row is a dict by attribute name; classes are codes. The key of a missing value is absent, which all classifiers of
     River accept. Steps that look up features by name treat an absent key as None: an imputer fills it, a Grouper or
@@ -86,6 +87,13 @@ class River:
         _copy_model(self.model, seeds)
         return next(seeds) == 0
 
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The names of the tasks that the model can do, by its kind; empty if that is neither."""
+        kinds = _list_kinds(_find_last(self.model))
+        known = ((Classification.name, "Classifier"), (Regression.name, "Regressor"))
+        return tuple(task for task, kind in known if kind in kinds)
+
     def build(self, schema: Schema, seed: int) -> Learner:
         """Return a learner with an untrained, seeded copy of the model."""
         model = _copy_model(self.model, generate_seeds(seed), _choose_adjustment(self.model, schema))
@@ -94,6 +102,9 @@ class River:
                 f"{self.short_name} supports only two classes, but there are {schema.n_classes}: "
                 "wrap it in river.multiclass.OneVsRestClassifier"
             )
+            raise StreamgaugeError(msg)
+        if schema.target is not None and self.chunk_size > 1:
+            msg = f"{self.short_name} with a numeric target learns row by row: chunk_size must be 1"
             raise StreamgaugeError(msg)
         if self.chunk_size > 1:
             return ChunkedLearner(_ManyModel(model, schema, self.nominal), schema, self.chunk_size, "River")
@@ -198,6 +209,11 @@ def _list_kinds(model: object) -> set[str]:
     return {kind.__name__ for kind in type(model).__mro__}
 
 
+def _find_last(model: Any) -> Any:  # noqa: ANN401
+    """Return the last step of a pipeline, or the model."""
+    return list(model.steps.values())[-1] if hasattr(model, "steps") else model
+
+
 class _RowConverter:
     """Converts rows to dicts by attribute name."""
 
@@ -247,21 +263,21 @@ class _RiverLearner:
     """The learner of one fold, row by row."""
 
     def __init__(self, model: Any, schema: Schema, nominal: NominalValues) -> None:  # noqa: ANN401
-        self._model, self._n_classes = model, schema.n_classes
+        self._model, self._n_classes, self._task = model, schema.n_classes, find_task(schema)
         self._converter = _RowConverter(schema, nominal)
         self._n_seen, self._size = 0, SizeCache()
-        last = list(model.steps.values())[-1] if hasattr(model, "steps") else model
+        last = _find_last(model)
         self._name = type(last).__name__
         self._takes_weight = "w" in inspect.signature(last.learn_one).parameters
         self._has_probabilities = hasattr(last, "predict_proba_one")
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        votes = np.zeros((len(x), self._n_classes))
-        for i, row in enumerate(self._converter.to_dicts(x)):
-            votes[i] = self._vote(row)
-        return clean_votes(votes)
+        return self._to_array([self._vote(row) for row in self._converter.to_dicts(x)])
 
-    def _vote(self, row: dict[str, Any]) -> list[float]:
+    def _vote(self, row: dict[str, Any]) -> Any:  # noqa: ANN401
+        if not self._n_classes:
+            number = self._model.predict_one(row)
+            return np.nan if number is None else float(number)
         votes = [0.0] * self._n_classes
         if self._has_probabilities:
             try:
@@ -276,7 +292,7 @@ class _RiverLearner:
             votes[label] = 1.0
         return votes
 
-    def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
+    def learn(self, x: NDArray[np.float64], y: NDArray[Any], weight: NDArray[np.float64] | None) -> None:
         self._n_seen += len(y)
         for i, (row, label) in enumerate(zip(self._converter.to_dicts(x), y.tolist(), strict=True)):
             if weight is None:
@@ -284,7 +300,7 @@ class _RiverLearner:
             elif weight[i] > 0:
                 self._learn_weighted(row, label, float(weight[i]))
 
-    def _learn_weighted(self, row: dict[str, Any], label: int, weight: float) -> None:
+    def _learn_weighted(self, row: dict[str, Any], label: float, weight: float) -> None:
         if self._takes_weight:
             self._model.learn_one(row, label, w=weight)
         else:
@@ -297,21 +313,21 @@ class _RiverLearner:
             raise StreamgaugeError(msg)
         return int(weight)
 
-    def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
+    def interleave(self, step: Step, *, with_votes: bool) -> Predicted:
         vote, learn, learn_weighted = self._vote, self._model.learn_one, self._learn_weighted
-        labels = step.labels.tolist()
+        labels, known = step.labels.tolist(), find_known(step.labels).tolist()
         self._n_seen += len(labels)
         tested = [True] * len(labels) if step.test is None else step.test.tolist()
         weights = repeat(None, len(labels)) if step.learning_weight is None else step.learning_weight.tolist()
-        no_votes = [0.0] * self._n_classes
-        votes_by_row: list[list[float]] = []
+        no_votes = self._task.make_outputs(1)[0].tolist()
+        votes_by_row: list[Any] = []
         n_done = 0
         try:
-            for row, label, test, weight in zip(
-                self._converter.to_dicts(step.batch.x), labels, tested, weights, strict=True
+            for row, label, is_known, test, weight in zip(
+                self._converter.to_dicts(step.batch.x), labels, known, tested, weights, strict=True
             ):
                 votes_by_row.append(vote(row) if test else no_votes)
-                if label != UNLABELLED and weight != 0.0:
+                if is_known and weight != 0.0:
                     if weight is None:
                         learn(row, label)
                     else:
@@ -321,7 +337,7 @@ class _RiverLearner:
             explained = self._explain(error)
             raise as_learner_error(n_done, self._to_array(votes_by_row), explained, with_votes=with_votes) from error
         votes = self._to_array(votes_by_row)
-        return pick_winners(votes), votes if with_votes else None
+        return self._task.decide(votes), votes if with_votes else None
 
     def _explain(self, error: Exception) -> Exception:
         """Return an error of River with what to do about it, if that is known."""
@@ -342,8 +358,9 @@ class _RiverLearner:
             return StreamgaugeError(f"{text}; {hint}")
         return error
 
-    def _to_array(self, votes_by_row: list[list[float]]) -> NDArray[np.float64]:
-        return clean_votes(np.array(votes_by_row, dtype=np.float64).reshape(-1, self._n_classes))
+    def _to_array(self, votes_by_row: list[Any]) -> NDArray[np.float64]:
+        outputs = np.array(votes_by_row, dtype=np.float64).reshape(self._task.make_outputs(len(votes_by_row)).shape)
+        return clean_votes(outputs) if self._n_classes else outputs
 
     @property
     def n_bytes(self) -> int:

@@ -23,8 +23,18 @@ from streamgauge.learners.adapters.seeding import generate_seeds
 from streamgauge.learners.plain_loop import pick_winners
 from streamgauge.protocols import Learner
 from streamgauge.records import Schema
+from streamgauge.tasks import Classification, Regression, require_numbers
 
-__all__ = ["EstimatorModel", "ScikitLearn", "copy_estimator", "explain_failure", "has_partial_fit", "has_seeds"]
+__all__ = [
+    "EstimatorModel",
+    "RegressorModel",
+    "ScikitLearn",
+    "copy_estimator",
+    "explain_failure",
+    "find_estimator_tasks",
+    "has_partial_fit",
+    "has_seeds",
+]
 
 FIRST_CHUNK = 1000
 """Default number of rows of a chunk for a pipeline with steps that are fitted once, on the first one."""
@@ -62,12 +72,12 @@ PASSES_MISSING = frozenset({"MaxAbsScaler", "MinMaxScaler", "RobustScaler", "Sta
 
 @dataclass(frozen=True)
 class ScikitLearn:
-    """A classifier with `partial_fit`; each fold gets an untrained copy with its own `random_state`.
+    """A classifier or regressor with `partial_fit`; each fold gets an untrained copy with its own `random_state`.
 
     In a pipeline the last step must have `partial_fit`. Other steps that have it learn too. Steps without it, such as a
     ColumnTransformer, OneHotEncoder or SimpleImputer, are fitted once, on the first chunk, and stay as they are. All
     steps learn a row after it has been predicted. Until its first chunk is full, the learner predicts the majority
-    class of the rows in it.
+    class, or the mean target, of the rows in it.
 
     A pipeline with a ColumnTransformer or an encoder gets a pandas frame with the names of columns and categories;
     other estimators get an array with nominal values as codes. Missing values are NaN in both. A classifier that takes
@@ -121,6 +131,11 @@ class ScikitLearn:
         """Whether neither the estimator nor any nested one has a `random_state`."""
         return not has_seeds(self.estimator)
 
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The names of the tasks that the estimator can do, by its type; empty if it does not say."""
+        return find_estimator_tasks(self.estimator)
+
     def check_schema(self, schema: Schema) -> None:
         """Raise if rows have missing values that the estimator is known not to take, or lack a column that it names."""
         _check_columns(self.estimator, schema)
@@ -134,7 +149,8 @@ class ScikitLearn:
         """Return a learner with an untrained, seeded copy of the estimator."""
         estimator = copy_estimator(self.estimator, seed)
         rows = choose_rows(estimator, schema) if self.rows is None else RowFrames(schema, self.rows)
-        model = EstimatorModel(
+        kind = EstimatorModel if schema.target is None else RegressorModel
+        model = kind(
             _Pipeline(estimator) if hasattr(estimator, "steps") else estimator,
             schema.n_classes,
             rows=rows,
@@ -231,6 +247,20 @@ def _find_step_without_missing(estimator: Any) -> str | None:  # noqa: ANN401
         decides_itself = name in {"ColumnTransformer", "FeatureUnion", "FunctionTransformer"}
         return None if decides_itself or tags().input_tags.allow_nan else name
     return None
+
+
+def find_estimator_tasks(estimator: Any) -> tuple[str, ...]:  # noqa: ANN401
+    """Return the names of the tasks that an estimator can do, by its tags; empty if it has none.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier, SGDRegressor
+    >>> find_estimator_tasks(SGDClassifier()), find_estimator_tasks(SGDRegressor()), find_estimator_tasks(42)
+    (('classification',), ('regression',), ())
+    """
+    tags = getattr(estimator, "__sklearn_tags__", None)
+    kinds = {"classifier": (Classification.name,), "regressor": (Regression.name,)}
+    return () if tags is None else kinds.get(str(tags().estimator_type), ())
 
 
 def has_partial_fit(thing: object) -> bool:
@@ -401,6 +431,29 @@ class EstimatorModel:
     def load(self, state: Any) -> None:  # noqa: ANN401
         """Restore a saved estimator."""
         self._estimator, self._is_fitted = state
+
+
+class RegressorModel(EstimatorModel):
+    """A regressor as a model of chunks; see `streamgauge.learners.adapters.chunked.Model`.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDRegressor
+    >>> model = RegressorModel(SGDRegressor(random_state=1), 0)
+    >>> model.fit(np.array([[1.0], [2.0]]), np.array([1.0, 2.0]), None)
+    >>> model.predict_votes(np.array([[1.5]])).shape
+    (1,)
+    """
+
+    def predict_votes(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the predictions of the estimator; those of numbers too large to be squared are an error."""
+        numbers = np.empty(len(x))
+        with self._explain_failure():
+            for part, last, rows in self._split(x):
+                numbers[part] = np.asarray(last.predict(rows), dtype=np.float64).reshape(-1)[: part.stop - part.start]
+        return require_numbers(numbers)
+
+    predict_codes = predict_votes  # type: ignore[assignment]
 
 
 class _Pipeline:

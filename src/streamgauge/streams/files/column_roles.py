@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from shlex import quote
 from typing import Literal
 
 from streamgauge.errors import StreamgaugeError, unknown_name
-from streamgauge.records import Attribute, Schema
+from streamgauge.records import Attribute, NumericTarget, Schema
 from streamgauge.streams.column_rules import (
     MAX_CLASSES,
     MAX_DECLARED_NAMES,
@@ -61,6 +62,8 @@ class Column:
         One of the values of a column of text.
     decreases
         Whether a time is before the one above it.
+    predicted
+        Whether it is a numeric target, which is read as an attribute.
 
     Examples
     --------
@@ -80,6 +83,7 @@ class Column:
     n_names: int | None = 0
     example: str = ""
     decreases: bool = False
+    predicted: bool = False
 
     @classmethod
     def from_names(cls, name: str, names: Sequence[str], n_present: int, n_missing: int, *, declared: bool) -> "Column":
@@ -171,7 +175,7 @@ class Selection:
             raise StreamgaugeError(msg)
         return [
             by_role[role]
-            if role != "attribute"
+            if role not in ("attribute", "class") or (role == "class" and i not in numeric)
             else "numbers"
             if i in numeric
             else "names"
@@ -201,15 +205,16 @@ class Selection:
         """Return the columns with their roles, and notes; raise if the kind of a column does not fit its role."""
         names = [column.name for column in columns]
         roles = self.resolve_roles(names)
-        nominal = _find_all("nominal", self.nominal, names)
+        nominal, numeric = (
+            _find_all(*option, names) for option in (("nominal", self.nominal), ("numeric", self.numeric))
+        )
         assigned, notes = [], []
-        for i, (column, role) in enumerate(zip(columns, roles, strict=True)):
-            label = f"column {i + 1} ({role} {column.name!r})"
-            if role == "class" and column.kind != "nominal":
-                msg = f"{label} is {column.kind}: the class must be nominal; name another column with target"
-                raise StreamgaugeError(msg)
-            if role == "class":
-                check_target(column.name, column.values or (), declared=i in nominal)
+        for i, (found, role) in enumerate(zip(columns, roles, strict=True)):
+            label = f"column {i + 1} ({role} {found.name!r})"
+            column = _check_class(label, found, i in numeric, i in nominal) if role == "class" else found
+            if column.predicted:
+                assigned.append(column)
+                continue
             kind = "time" if column.time_format is not None else column.kind
             if role == "weight" and kind != "numeric":
                 msg = f"{label} is {kind}: the weight must be numeric"
@@ -234,6 +239,23 @@ class Selection:
             for column in assigned
         ]
         return resolved, (*on_times, *notes)
+
+
+def _check_class(label: str, column: Column, is_number: bool, declared: bool) -> Column:  # noqa: FBT001
+    """Return the column of the target; raise if it holds neither classes nor, where these are wanted, numbers."""
+    if is_number:
+        kind = "time" if column.time_format is not None else column.kind
+        if kind != "numeric":
+            msg = f"{label} is {kind}: numbers are needed, since numeric names it"
+            raise StreamgaugeError(msg)
+        return replace(column, role="attribute", missing=True, predicted=True)
+    if column.kind != "nominal":
+        hint = f"pass numeric=({column.name!r},) (--numeric {quote(column.name)}) to predict numbers, or "
+        hint = hint if column.kind == "numeric" else ""
+        msg = f"{label} is {column.kind}: the class must be nominal; {hint}name another column with target"
+        raise StreamgaugeError(msg)
+    check_target(column.name, column.values or (), declared=declared)
+    return column
 
 
 def _find(option: str, key: Key, names: Sequence[str]) -> int:
@@ -262,11 +284,13 @@ def build_schema(columns: Sequence[Column], notes: Sequence[str] = ()) -> Schema
     ('x', 'y')
     """
     attributes = tuple(Attribute(c.name, c.values, c.missing) for c in columns if c.role == "attribute")
-    classes = next(column.values or () for column in columns if column.role == "class")
-    if not attributes:
+    target = next((NumericTarget(column.name) for column in columns if column.predicted), None)
+    if len(attributes) == (target is not None):
         msg = "there is no attribute besides the class"
         raise StreamgaugeError("; ".join([msg, *notes]))
-    return Schema(attributes, classes)
+    if target is not None:  # among the attributes, where `NumberReader` finds it
+        return Schema(attributes, target=target)
+    return Schema(attributes, next(column.values or () for column in columns if column.role == "class"))
 
 
 def build_layout(columns: Sequence[Column]) -> list[tuple[str, Sequence[str] | None, list[int], str, bool, str | None]]:

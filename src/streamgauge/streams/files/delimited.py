@@ -165,7 +165,7 @@ def _build_columns(
         build_column(name, content, seen, time_format, survey.n_rows)
         for (name, content, time_format, _), seen in zip(specs, survey.seen, strict=True)
     ]
-    if columns[target].kind == "numeric":
+    if columns[target].kind == "numeric" and specs[target][1] == "names":
         msg = f"no row has a class in column {target + 1} ({columns[target].name!r})"
         raise ValueError(msg)
     return columns

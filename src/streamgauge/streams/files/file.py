@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import islice
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from streamgauge.streams.column_rules import find_decrease, refuse_decrease
 from streamgauge.streams.files.archives import open_archive
 from streamgauge.streams.files.column_roles import Key, Selection
 from streamgauge.streams.files.delimited import open_delimited
-from streamgauge.streams.files.row_blocks import Rows
+from streamgauge.streams.files.row_blocks import NumberReader, RowReader
 from streamgauge.streams.files.source import Source
 from streamgauge.streams.files.text_files import open_arff, open_libsvm
 
@@ -53,24 +52,6 @@ OPTIONS_BY_FORMAT = {
 """The options that each format supports; others are refused rather than ignored."""
 
 
-class _Reader(Protocol):
-    """Reader of one file format."""
-
-    @property
-    def schema(self) -> Schema: ...
-
-    @property
-    def n_rows(self) -> int: ...
-
-    @property
-    def notes(self) -> tuple[str, ...]: ...
-
-    @property
-    def has_times(self) -> bool: ...
-
-    def read_rows(self, size: int, start: int) -> Iterator[Rows]: ...
-
-
 @dataclass(frozen=True)
 class File(StreamBase):
     r"""The rows of a file: ARFF, CSV or TSV, Parquet, Arrow IPC, libsvm, ``.npz`` or ``.npy``.
@@ -84,7 +65,8 @@ class File(StreamBase):
     path
         Path of the file; ``"-"`` is standard input, which is copied to a temporary file on first use.
     target
-        The column of the class: its name, or its position (0 is the first column, -1 the last).
+        The column of the class: its name, or its position (0 is the first column, -1 the last). Name it in `numeric`,
+        too, if it is a number to be predicted, for regression.
     header
         Whether the first line of a CSV file names the columns; None detects it, and raises if it is ambiguous.
         Without a header, columns are named x0, x1 and so on by position.
@@ -218,12 +200,13 @@ class File(StreamBase):
         return kind
 
     @cached_property
-    def _reader(self) -> _Reader:
+    def _reader(self) -> RowReader:
         source, kind = self._source, self.kind
         if source.compression and kind in ("parquet", "arrow", "npz", "npy"):
             msg = f"{source.name} is a {kind} file compressed with {source.compression}: decompress it first"
             raise StreamgaugeError(msg)
-        return OPENERS[kind](self, source)
+        reader = OPENERS[kind](self, source)
+        return reader if reader.schema.target is None else NumberReader(reader)
 
     def _check_options(self, kind: str) -> None:
         for field in fields(self):
@@ -237,7 +220,7 @@ class File(StreamBase):
         return Selection(**{field.name: getattr(self, field.name) for field in fields(Selection)})
 
 
-def _open_csv(file: File, source: Source) -> _Reader:
+def _open_csv(file: File, source: Source) -> RowReader:
     return open_delimited(
         source,
         file._selection,
@@ -248,13 +231,13 @@ def _open_csv(file: File, source: Source) -> _Reader:
     )
 
 
-def _open_table(file: File, source: Source) -> _Reader:
+def _open_table(file: File, source: Source) -> RowReader:
     from streamgauge.streams.files.tables import open_table  # noqa: PLC0415 (pyarrow is slow to import)
 
     return open_table(source, file._selection, file.kind)
 
 
-OPENERS: dict[str, Callable[[File, Source], _Reader]] = {
+OPENERS: dict[str, Callable[[File, Source], RowReader]] = {
     "arff": lambda file, source: open_arff(source, file._selection, file.delimiter or ",", file.missing),
     "csv": _open_csv,
     "parquet": _open_table,

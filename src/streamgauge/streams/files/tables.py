@@ -51,7 +51,7 @@ class TableReader:
 
     def _decode(self, part: Any, row: int) -> Rows:  # noqa: ANN401
         x = np.empty((part.num_rows, self.schema.n_attributes))
-        y = np.empty(part.num_rows, dtype=np.int32)
+        y = np.full(part.num_rows, UNLABELLED, dtype=np.int32)
         weight, time = None, None
         attribute = 0
         for column, values in zip(self._used, part.columns, strict=True):

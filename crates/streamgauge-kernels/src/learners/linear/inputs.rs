@@ -18,7 +18,7 @@ struct Nominal {
 
 /// The inputs of a row.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Inputs {
+pub(in crate::learners) struct Inputs {
     /// The numbers of the row, NaN if missing; 0 in the rest of the last vector.
     raw: Vec<F64x4>,
     /// The numbers that are weighted.
@@ -29,7 +29,7 @@ pub(super) struct Inputs {
 
 /// Converts rows to inputs, and keeps the mean and deviation of each number.
 #[derive(Debug, Clone)]
-pub(super) struct Encoder {
+pub(in crate::learners) struct Encoder {
     numeric: Vec<usize>,
     nominal: Vec<Nominal>,
     standardise: bool,

@@ -13,8 +13,8 @@ use crate::randomness::{Draws, Purpose};
 use inputs::{Encoder, Inputs};
 use weights::Weights;
 
-mod inputs;
-mod weights;
+pub(super) mod inputs;
+pub(super) mod weights;
 
 /// The greatest exponent that `exp` supports.
 const MAX_EXPONENT: f64 = 700.0;

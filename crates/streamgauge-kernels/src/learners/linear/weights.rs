@@ -8,7 +8,7 @@ use crate::learners::moments::{LIMIT, load_vectors, save_vectors};
 
 /// Weights of all classes.
 #[derive(Debug, Clone)]
-pub(super) struct Weights {
+pub(in crate::learners) struct Weights {
     n_vectors: usize,
     /// The weights of the numbers, class by class.
     numbers: Vec<F64x4>,
