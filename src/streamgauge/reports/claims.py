@@ -35,7 +35,7 @@ MAX_NAMED = 2
 
 
 def claim_pairs(comparisons: Sequence[Comparison]) -> list[Claims]:
-    """Return the outcome of the first test of each pair, by measure; pairs of the best learner come first.
+    """Return the outcome of the first test of each pair, by measure; pairs of the best first, close ones before others.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def claim_pairs(comparisons: Sequence[Comparison]) -> list[Claims]:
     for _, found in groupby(leading, key=_find_kind):
         tests = list(found)
         best = best_group(tests).best
-        tests.sort(key=lambda test: best not in (test.first, test.second))
+        tests.sort(key=lambda test: (best not in (test.first, test.second), abs(test.difference or 0.0)))
         bounds = [0.0, *(bound for test in tests for bound in _list_bounds(test))]
         subject = ", ".join(filter(None, (tests[0].subject, tests[0].question)))
         title = f"{COMPARISONS_TITLE} on {subject}" if subject else COMPARISONS_TITLE
