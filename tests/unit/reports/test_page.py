@@ -380,7 +380,8 @@ def test_the_introduction_says_when_labels_came() -> None:
 def test_the_last_value_of_a_chart_is_not_rounded_twice() -> None:
     run = Results.from_readings((Reading(1, "tree", 0, "accuracy", "Landmark()", 0.2227509),), n_rows=1)
     (chart,) = build_curve_charts(run, run.learners)
-    assert chart.to_data(10)["lines"][0]["mean"] == [0.2227509]
+    data: Any = chart.to_data(10)
+    assert data["lines"][0]["mean"] == [0.2227509]
 
 
 def test_the_title_of_confusion_matrices_says_which_rows_they_cover() -> None:
