@@ -183,7 +183,7 @@ def import_object(text: str, folder: Path | None = None) -> object:
     try:
         thing = getattr(module, name)
     except AttributeError:
-        things = vars(module).items()
+        things = ((name, vars(module).get(name)) for name in dir(module))  # also what is imported when first used
         known = [name for name, thing in things if not (name.startswith("_") or isinstance(thing, ModuleType))]
         raise unknown_name(kind=f"object of {module_name} called", name=name, known=known) from None
     return thing() if is_factory(thing) else thing

@@ -13,6 +13,12 @@ __all__ = ["Document", "Table", "read_document"]
 
 Value = TypeVar("Value")
 
+MAX_PARTS = 50
+"""The most parts of a dotted key."""
+
+_KEY_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
+_LONG_KEY = re.compile(rf"(?<![\w-])(?:{_KEY_PART}\.[ \t]*+){{{MAX_PARTS}}}{_KEY_PART}", flags=re.ASCII)
+
 
 class Document:
     """A TOML file and the errors found in it so far.
@@ -28,6 +34,9 @@ class Document:
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.errors: list[tuple[int, str]] = []
+        if (key := _LONG_KEY.search(text)) is not None:  # Python's reader takes hours and gigabytes for longer ones
+            msg = f"{name}:{text.count(chr(10), 0, key.start()) + 1}: a key has more than {MAX_PARTS} parts"
+            raise StreamgaugeError(msg)
         try:
             self._data = tomllib.loads(text)
             self._lines = find_lines(text)

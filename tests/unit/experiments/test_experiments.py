@@ -484,6 +484,8 @@ def test_checkpoints_of_a_process_that_was_killed_after_its_run_are_removed(tmp_
     [
         (f"rows = {10**30}", f"rows = {10**30}: it must be below 2**64"),
         (f"seeds = [{2**64}]", f"seeds: {2**64} is not below 2**64"),
+        ("\n" + ".".join(["a"] * 50_000) + " = 1", ":3: a key has more than 50 parts"),
+        ("[" + " . ".join(["'a b'", '"c"', "d"] * 5_000) + "]", "a key has more than 50 parts"),
         ("deep = " + "[" * 5_000 + "]" * 5_000, "is not valid TOML: its values are nested too deeply"),
         (f"[[samples]]\nfile = '{'a' * 300}.csv'", "there is no file"),
         ("[[samples]]\nfile = 'rows.csv'\ntest_balance = []", "the experiment has no stream"),

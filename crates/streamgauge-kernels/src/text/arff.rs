@@ -1,5 +1,6 @@
 //! The header of an ARFF file.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use super::fields::{Cursor, parse_utf8};
@@ -24,6 +25,7 @@ pub enum AttributeKind {
 pub struct Header {
     relation: String,
     attributes: Vec<(String, AttributeKind)>,
+    positions: HashMap<String, usize>,
     complete: bool,
     lines: Lines,
     dialect: Dialect,
@@ -34,6 +36,7 @@ impl Default for Header {
         Self {
             relation: String::new(),
             attributes: Vec::new(),
+            positions: HashMap::new(),
             complete: false,
             lines: Lines::new(0, 0),
             dialect: Dialect::arff_header(),
@@ -96,7 +99,7 @@ impl Header {
             "@attribute" => {
                 let (name, kind) = parse_attribute(&mut cursor, &self.dialect)
                     .map_err(|(name, reason)| TextError::in_column(number, self.attributes.len(), name, reason))?;
-                self.check_unique(&name, number)?;
+                self.note_position(&name, number)?;
                 self.attributes.push((name, kind));
             }
             "@data" => {
@@ -114,12 +117,13 @@ impl Header {
         Ok(())
     }
 
-    fn check_unique(&self, name: &str, number: u64) -> Result<(), TextError> {
-        match self.attributes.iter().position(|(other, _)| other == name) {
+    fn note_position(&mut self, name: &str, number: u64) -> Result<(), TextError> {
+        let position = self.attributes.len();
+        match self.positions.insert(name.to_owned(), position) {
             None => Ok(()),
             Some(first) => {
                 let problem = format!("column {} has the same name", first + 1);
-                Err(TextError::in_column(number, self.attributes.len(), format!("attribute '{name}'"), problem))
+                Err(TextError::in_column(number, position, format!("attribute '{name}'"), problem))
             }
         }
     }
