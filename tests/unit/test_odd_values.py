@@ -136,3 +136,16 @@ def test_printed_results_hold_no_control_characters() -> None:
     stream = sg.ArrayStream(x, np.where(x[:, 0] > 0.5, odd, "no"), name=odd)
     results = sg.evaluate(stream, {odd: sg.NaiveBayes()}, measures=["accuracy", f"recall[{odd}]"])
     assert all(line.isprintable() for line in str(results).splitlines())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["__import__('os').mkdir('{0}')", "SEA(noise=__import__('os').mkdir('{0}'))", "NaiveBayes(().__class__)", "{0!r}"],
+)
+def test_text_is_never_evaluated_as_code(text: str, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    for option in ("stream", "learners", "scheme", "labelling", "forgetting", "measures", "detectors", "budgets"):
+        given: dict[str, Any] = {"stream": sg.SEA(n_rows=100), "learners": sg.NaiveBayes()}
+        with pytest.raises(StreamgaugeError):
+            sg.evaluate(**given | {option: text.format(str(made))})
+    assert not made.exists()
