@@ -169,7 +169,7 @@ class Evaluation:
         _check_folds(self.scheme, len(self.specs))
         check_forgettings(self.forgettings, find_task(self.stream.schema), self.measures, is_bounded=is_bounded)
         _check_times(self._stream, self.labelling, self.forgettings)
-        self.detectors = name_detectors(detectors)
+        self.detectors = name_detectors(detectors, find_task(self.stream.schema))
         self.recorders, self.resources, self.journal = tuple(recorders), resources, journal
         _check_live_test(live_test)
         self.time_limit, self.time_budget, self.call_limit, self.live_test = (

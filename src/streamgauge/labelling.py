@@ -65,6 +65,9 @@ class Fraction(LabellingBase):
         """Draw the labels that arrive."""
         share: float | NDArray[np.float64]
         if isinstance(self.share, tuple):
+            if batch.y.dtype.kind == "f":
+                msg = f"share = {self.share}: a share for each class needs classes, and the target is a number"
+                raise StreamgaugeError(msg)
             if batch.y.max(initial=0) >= len(self.share):
                 msg = f"share = {self.share}: it needs a share for every class; class {batch.y.max()} has none"
                 raise StreamgaugeError(msg)

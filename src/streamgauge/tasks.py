@@ -54,6 +54,9 @@ class Task(ABC):
     has_votes: ClassVar[bool]
     """Whether learners give votes, beside predictions, if they are wanted."""
 
+    has_binary_losses: ClassVar[bool]
+    """Whether losses are 0 or 1, as some drift detectors need them."""
+
     always_has_baselines: ClassVar[bool]
     """Whether rows cannot be scored without the baselines of the fold."""
 
@@ -146,6 +149,7 @@ class Classification(Task):
     name = "classification"
     default_measure = "accuracy"
     has_votes = True
+    has_binary_losses = True
     always_has_baselines = False
 
     @property
@@ -263,6 +267,7 @@ class Regression(Task):
     name = "regression"
     default_measure = "mae"
     has_votes = False
+    has_binary_losses = False
     always_has_baselines = True
 
     @property

@@ -17,6 +17,7 @@ from streamgauge.errors import EndlessStreamError, StreamgaugeError, unknown_nam
 from streamgauge.protocols import DetectorSpec, Stream
 from streamgauge.records import DRIFT, WARNING
 from streamgauge.records.serialise import pack, unpack
+from streamgauge.tasks import Task
 
 __all__ = [
     "DETECTORS",
@@ -148,8 +149,8 @@ def as_detector(thing: object) -> DetectorSpec:
     return thing
 
 
-def name_detectors(detectors: object) -> dict[str, DetectorSpec]:
-    """Return detectors by name: the given name, or the text of the detector.
+def name_detectors(detectors: object, task: Task | None = None) -> dict[str, DetectorSpec]:
+    """Return detectors by name: the given name, or the text of the detector; raise if one cannot do with a task.
 
     Examples
     --------
@@ -157,15 +158,40 @@ def name_detectors(detectors: object) -> dict[str, DetectorSpec]:
     {'DDM(warning=2.0)': DDM(warning=2.0, drift=3.0, grace_period=30)}
     >>> list(name_detectors({"quick": error_detectors.FHDDM(width=25)}))
     ['quick']
+    >>> from streamgauge.records import NumericTarget
+    >>> from streamgauge.tasks import Regression
+    >>> name_detectors("RDDM", Regression(NumericTarget()))
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: detector 'RDDM(warning=1.773)' takes only 0 and 1, and the losses of \
+regression lie between: use another one, such as Adwin
     """
     if isinstance(detectors, Mapping):
-        return {str(name): as_detector(detector) for name, detector in detectors.items()}
+        named = {str(name): as_detector(detector) for name, detector in detectors.items()}
+        _check_losses(named, task)
+        return named
     specs = [as_detector(detector) for detector in (detectors if isinstance(detectors, list | tuple) else (detectors,))]
     named = {to_text(spec): spec for spec in specs}
     if len(named) < len(specs):
         msg = "two detectors are the same; name them, as in {'a': ..., 'b': ...}, or change an option"
         raise StreamgaugeError(msg)
+    _check_losses(named, task)
     return named
+
+
+def _check_losses(detectors: Mapping[str, DetectorSpec], task: Task | None) -> None:
+    """Raise if a detector does not take the losses of a task."""
+    if task is None or task.has_binary_losses:
+        return
+    for name, spec in detectors.items():
+        try:
+            spec.build().update(np.array([0.25, 0.75]))
+        except StreamgaugeError:
+            msg = (
+                f"detector {name!r} takes only 0 and 1, and the losses of {task.name} lie between: use another one,"
+                " such as Adwin"
+            )
+            raise StreamgaugeError(msg) from None
 
 
 def detect(

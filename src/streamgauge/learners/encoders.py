@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -240,11 +240,12 @@ class EncodedLearner:
         parts = [self._learner.predict(self.encode(x[rows])) for rows in self._split(len(x))]
         return parts[0] if len(parts) == 1 else np.concatenate([self._task.make_outputs(0), *parts])
 
-    def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
+    def learn(self, x: NDArray[np.float64], y: NDArray[Any], weight: NDArray[np.float64] | None) -> None:
         """Learn labelled rows, in order."""
         for rows in self._split(len(y)):
             part_weight = None if weight is None else weight[rows]
-            encoded = protect(self._encoder.learn(np.ascontiguousarray(x[rows]), y[rows], part_weight, False))  # noqa: FBT003
+            labels = self._task.group_labels(y[rows])
+            encoded = protect(self._encoder.learn(np.ascontiguousarray(x[rows]), labels, part_weight, False))  # noqa: FBT003
             self._learner.learn(encoded, y[rows], part_weight)
 
     def interleave(self, step: Step, *, with_votes: bool) -> Predicted:
@@ -259,7 +260,8 @@ class EncodedLearner:
         return join_parts(done, self._task, with_votes=with_votes)
 
     def _encode_step(self, step: Step) -> Step:
-        x = self._encoder.learn(step.batch.x, step.labels, step.learning_weight, self._uses_unlabelled)
+        labels = self._task.group_labels(step.labels)
+        x = self._encoder.learn(step.batch.x, labels, step.learning_weight, self._uses_unlabelled)
         return replace(step, batch=replace(step.batch, x=x))
 
     def _split(self, n_rows: int) -> Iterator[slice]:

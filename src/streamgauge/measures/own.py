@@ -18,9 +18,10 @@ from streamgauge._foreign import find_module, name_callable, read_scorer
 from streamgauge.errors import StreamgaugeError
 from streamgauge.measures.functions import Column, as_number, describe_error
 from streamgauge.protocols import Measure
-from streamgauge.records import ABSTAINED, Schema, ScoredRows, Tally
+from streamgauge.records import ABSTAINED, Schema, ScoredNumbers, ScoredRows, Tally
+from streamgauge.tasks import Regression
 
-__all__ = ["FunctionMeasure", "LabelMeasure", "ProbabilityMeasure", "as_measure", "from_function"]
+__all__ = ["FunctionMeasure", "LabelMeasure", "NumberMeasure", "ProbabilityMeasure", "as_measure", "from_function"]
 
 MOST_ROWS = 1_000_000
 """The maximum number of rows with which a tally is passed to a function without weights."""
@@ -210,7 +211,7 @@ class FunctionMeasure(ABC):
         options = [p.name for p in _list_parameters(self._function) if p.default is not p.empty]
         is_refused = isinstance(error, ValueError) and bool(options)
         hint = f"; set its options with functools.partial({name}, ...)" if is_refused else ""
-        where = f"for a stream of {schema.n_classes} classes"
+        where = f"for a stream of {schema.n_classes} classes" if schema.classes else "for a numeric target"
         return StreamgaugeError(f"the measure {self.name} cannot be computed {where}: {describe_error(error)}{hint}")
 
 
@@ -223,6 +224,12 @@ class _TallyFunctionMeasure(FunctionMeasure):
 
     def __call__(self, tally: Tally) -> float:
         return as_number(self._function(tally))
+
+    def bind(self, schema: Schema) -> Self:
+        bound = copy(self)
+        if schema.target is not None and self.unit == "rate":  # an error is no rate
+            bound.unit = ""
+        return bound
 
 
 class LabelMeasure(FunctionMeasure):
@@ -273,12 +280,72 @@ class LabelMeasure(FunctionMeasure):
         others = [code for code in (0, 1) if code != self._defaults.get("pos_label", 1)]
         return np.where(is_missing, others[0], y_pred), {}
 
-    def bind(self, schema: Schema) -> Self:
-        """Return the measure for the classes of a schema; raise if the function refuses a trial."""
+    def bind(self, schema: Schema) -> "LabelMeasure | NumberMeasure":  # type: ignore[override]
+        """Return the measure for the targets of a schema; raise if the function refuses a trial."""
+        if schema.target is not None:
+            unit = "" if self.unit == "rate" else self.unit
+            options: dict[str, Any] = {"greater_is_better": self.greater_is_better, "unit": unit}
+            return NumberMeasure(self._function, self.name, **options).bind(schema)
         c = schema.n_classes
         trial = 2.0 * np.eye(c) + np.roll(np.eye(c), 1, axis=1)  # two hits and one error of each class
         try:
             self(Tally(trial, np.zeros(c), c, c, 3 * c))
+        except Exception as error:
+            raise self._refuse(schema, error) from error
+        return self
+
+
+class NumberMeasure(FunctionMeasure):
+    """A measure made from a function ``f(y_true, y_pred)`` of numeric targets, row by row.
+
+    It needs a forgetting that keeps rows: `Window`, `TimeWindow`, `Tumbling`, or `Landmark`, whose memory then grows
+    with the stream. A learner that abstains has the prediction of the mean of the targets that its fold has learnt.
+    ``sample_weight`` is passed on if rows have weights.
+
+    NaN if there are no rows.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import median_absolute_error
+    >>> rows = ScoredNumbers(np.array([1.0, 2.0, 9.0]), np.array([1.5, 2.0, 4.0]))
+    >>> tally = NumberTally(3.0, {}, 3, rows=rows)
+    >>> NumberMeasure(median_absolute_error, "median_absolute_error", greater_is_better=False)(tally)
+    0.5
+    """
+
+    statistics = ("rows",)
+    task = Regression.name
+
+    def __call__(self, tally: Any) -> float:  # noqa: ANN401
+        """Return the value for one tally."""
+        rows: ScoredNumbers | None = tally.rows
+        if rows is None:
+            msg = f"{self.name} needs the rows of a tally: build the forgetting with statistics=('rows',)"
+            raise StreamgaugeError(msg)
+        y_true, y_pred, weight = rows.y_true, rows.y_pred, rows.weight
+        if weight is not None:
+            counted = weight > 0.0
+            y_true, y_pred, weight = y_true[counted], y_pred[counted], weight[counted]
+        return self._compute(y_true, y_pred, weight) if len(y_true) else float("nan")
+
+    def _compute(self, y_true: Column, y_pred: Column, weight: Column | None) -> float:
+        options: dict[str, Any] = {}
+        if weight is not None and self._is_weighted:
+            options["sample_weight"] = weight
+        elif weight is not None:
+            counts = weight.astype(np.int64)
+            if not np.array_equal(counts, weight):
+                msg = f"rows have fractional weights, and {self.name} takes no sample_weight"
+                raise StreamgaugeError(msg)
+            y_true, y_pred = np.repeat(y_true, counts), np.repeat(y_pred, counts)
+        with _quiet():
+            return as_number(self._function(y_true, y_pred, **options))
+
+    def bind(self, schema: Schema) -> Self:
+        """Return the measure; raise if the function refuses a trial."""
+        y_true = 1.0 + np.arange(6.0)
+        try:
+            self._compute(y_true, y_true + 0.5, None)
         except Exception as error:
             raise self._refuse(schema, error) from error
         return self

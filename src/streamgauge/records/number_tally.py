@@ -24,6 +24,9 @@ __all__ = [
     "join_tallies",
 ]
 
+ROUNDING = 1e-13
+"""Targets that vary by less than this share of their squares, counted from the origin, are all the same."""
+
 SMALLEST = float(np.finfo(np.float64).eps)
 """The least magnitude by which an error is divided, as in scikit-learn."""
 
@@ -297,10 +300,11 @@ class NumberTallies(Sequence[NumberTally]):
 
     @SharedColumn
     def target_variation(self) -> Column:
-        """The sum of the squared differences of targets from their mean, [s]."""
+        """The sum of the squared differences of targets from their mean, [s]; 0 if it is no more than rounding."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            target = self.column("target")
-            return np.maximum(self.column("squared_target") - target * (target / self.total), 0.0)
+            target, squares = self.column("target"), self.column("squared_target")
+            variation = squares - target * (target / self.total)
+        return np.where(variation > ROUNDING * squares, variation, 0.0)
 
 
 def join_tallies(parts: Sequence[Sequence[Tally]] | Sequence[Sequence[NumberTally]]) -> Tallies | NumberTallies:

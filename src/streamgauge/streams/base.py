@@ -10,7 +10,15 @@ from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import Stream, StreamBase
 from streamgauge.records import Drift, Schema
 
-__all__ = ["OptionStream", "drifts_of", "list_periodic_drifts", "min_limit", "require_limit", "split_rows"]
+__all__ = [
+    "OptionStream",
+    "drifts_of",
+    "list_periodic_drifts",
+    "min_limit",
+    "require_classes",
+    "require_limit",
+    "split_rows",
+]
 
 
 def drifts_of(stream: Stream, n_rows: int | None = None) -> tuple[Drift, ...]:
@@ -91,6 +99,22 @@ class OptionStream(StreamBase, ABC):
 
     def _format_option(self, value: object) -> str:
         return repr(value)
+
+
+def require_classes(schema: Schema, what: str) -> None:
+    """Raise if something that is about classes gets a stream with a numeric target.
+
+    Examples
+    --------
+    >>> from streamgauge.records import NumericTarget
+    >>> require_classes(Schema((), target=NumericTarget("price")), "a sample by classes")
+    Traceback (most recent call last):
+    ...
+    streamgauge.errors.StreamgaugeError: a sample by classes needs classes, and the target 'price' is a number
+    """
+    if schema.target is not None:
+        msg = f"{what} needs classes, and the target {schema.target.name!r} is a number"
+        raise StreamgaugeError(msg)
 
 
 def min_limit(first: int | None, second: int | None) -> int | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +57,8 @@ class _BatchBuilder:
 
     def __init__(self, first: int, n: int, n_attributes: int) -> None:
         self._first = first
-        self._x, self._y = np.empty((n, n_attributes)), np.empty(n, dtype=np.int32)
+        self._x, self._n = np.empty((n, n_attributes)), n
+        self._y: NDArray[Any] = np.empty(n, dtype=np.int32)  # of the type of the batches
         self._weight: NDArray[np.float64] | None = None
         self._time: NDArray[np.float64] | None = None
         self._timed: bool | None = None
@@ -67,6 +69,8 @@ class _BatchBuilder:
             msg = "some of the joined streams have arrival times and others do not: give times to all or to none"
             raise StreamgaugeError(msg)
         self._timed = batch.time is not None
+        if self._y.dtype != batch.y.dtype:
+            self._y = np.empty(self._n, dtype=batch.y.dtype)
         target = slice(position, position + len(batch))
         np.copyto(self._x[target], batch.x, where=wanted[:, None])
         np.copyto(self._y[target], batch.y, where=wanted)

@@ -13,7 +13,7 @@ from streamgauge.errors import StreamgaugeError, require_at_least
 from streamgauge.protocols import Stream
 from streamgauge.records import UNLABELLED, Attribute, Schema
 from streamgauge.streams.arrays import as_stream
-from streamgauge.streams.base import min_limit
+from streamgauge.streams.base import min_limit, require_classes
 from streamgauge.streams.description_text import format_description
 from streamgauge.streams.files import File
 
@@ -158,6 +158,7 @@ def describe(data: object, *, spans: int = 20, n_rows: int | None = None, **opti
     ('2024-01-01T00:00:00Z', ['price'])
     """
     stream = adopt_stream(_open(data, options))
+    require_classes(stream.schema, "a description")
     require_at_least("spans", spans, 1)
     if n_rows is not None:
         require_at_least("n_rows", n_rows, 1)

@@ -15,7 +15,7 @@ from streamgauge.errors import StreamgaugeError, require_at_least, require_betwe
 from streamgauge.protocols import Stream
 from streamgauge.randomness import below, uniform
 from streamgauge.records import UNLABELLED, Batch, Drift, Schema
-from streamgauge.streams.base import drifts_of
+from streamgauge.streams.base import drifts_of, require_classes
 from streamgauge.streams.batching import Cursor
 from streamgauge.streams.composed import Composed, require_stream
 from streamgauge.streams.generators.native import require_probability, require_shares
@@ -97,6 +97,7 @@ class Imbalanced(_Transformed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        require_classes(self.stream.schema, "Imbalanced")
         require_shares(self.shares, self.stream.schema.n_classes)
         require_at_least("seed", self.seed, 0)
 
@@ -140,6 +141,7 @@ class Noisy(_Transformed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        require_classes(self.stream.schema, "Noisy")
         require_probability("noise", self.noise)
         require_at_least("seed", self.seed, 0)
 
@@ -305,6 +307,7 @@ class Relabelled(_Transformed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        require_classes(self.stream.schema, "Relabelled")
         for name in (self.first, self.second):
             if name not in self.stream.schema.classes:
                 error = unknown_name("class", str(name), self.stream.schema.classes)

@@ -14,6 +14,7 @@ from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_whole
 from streamgauge.protocols import Stream
 from streamgauge.records import UNLABELLED, Attribute, Batch, Schema
+from streamgauge.streams.base import require_classes
 from streamgauge.streams.batching import concatenate, slice_batch
 from streamgauge.streams.files.used_files import refuse_replacing
 from streamgauge.streams.output_files import TABLE_KINDS, detect_format, open_output, replace_atomically
@@ -77,6 +78,7 @@ def write(
     1001
     """
     refuse_replacing(stream, path)
+    require_classes(stream.schema, "a file of rows")
     batches = _read_batches(stream, n_rows)
     first = next(batches, None)
     if weight is None and first is not None and first.weight is not None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import UNLABELLED, Batch
+from streamgauge.streams.base import require_classes
 from streamgauge.streams.files import File
 from streamgauge.streams.sampling.index_files import ClassCounts
 from streamgauge.streams.sampling.request import SampleFiles, SampleRequest, assign_groups, build_selection
@@ -27,6 +28,7 @@ def sample_rows(request: SampleRequest, fingerprint: str | None = None) -> Sampl
     if fingerprint not in (None, file.fingerprint):
         msg = f"{file.path} has changed: its fingerprint is {file.fingerprint}, not {fingerprint}"
         raise StreamgaugeError(msg)
+    require_classes(file.schema, "a sample by classes")
     totals = np.zeros(file.schema.n_classes, dtype=np.int64)
     weighted = False
     for batch in file.batches(_BATCH):
