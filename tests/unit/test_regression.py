@@ -13,9 +13,10 @@ from streamgauge.forgetting import Fading, Landmark, Tumbling, Window
 from streamgauge.labelling import AllLabels, Delayed, Fraction
 from streamgauge.learners import Encoded, LinearRegression, MeanTarget, Memoriser, NoChange, PythonLearner, Refitted
 from streamgauge.randomness import uniform
-from streamgauge.records import Attribute, NumericTarget, Schema
+from streamgauge.records import Attribute, Batch, NumericTarget, Schema
+from streamgauge.results import ConfusionMatrices, Misclassified, Predictions
 from streamgauge.schemes import Bootstrap, Chunks, CrossValidation, Holdout, Prequential, Split, TrainThenTest
-from streamgauge.streams import ArrayStream, Friedman, Planes, Sudden, take
+from streamgauge.streams import ArrayStream, File, Friedman, Planes, take, write
 
 SCHEMES = [
     Prequential(),
@@ -259,3 +260,87 @@ def test_targets_far_from_zero_have_the_same_r2() -> None:
 def test_detectors_that_need_0_and_1_are_refused() -> None:
     with pytest.raises(StreamgaugeError, match=r"detector 'EDDM.*' takes only 0 and 1, and the losses of regression"):
         sg.evaluate(Friedman(), MeanTarget(), detectors=["Adwin", "EDDM"], n_rows=10)
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.tsv", "rows.arff", "rows.parquet", "rows.arrow"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_files_hold_numeric_targets(tmp_path: Any, name: str, weighted: bool) -> None:
+    x = np.column_stack([[0.5, 1.5, np.nan, 3.5], [0.0, 1.0, np.nan, 0.0]])
+    attributes = (Attribute("size", missing=True), Attribute("day", ("mo", "tu"), missing=True))
+    schema = Schema(attributes, target=NumericTarget("price"))
+    y, weight = np.array([np.nan, 1e-3, np.nan, -7.25]), np.array([1.0, 0.5, 2.0, 0.0]) if weighted else None
+    stream = ArrayStream.from_batch(Batch(0, x, y, weight), schema)
+    assert write(stream, tmp_path / name) == 4
+    options = {"weight": "weight"} if weighted and name != "rows.arff" else {}
+    read = File(tmp_path / name, target="price", numeric="price", **options)
+    assert read.schema.target == NumericTarget("price", origin=1e-3)
+    assert read.n_rows == 4
+    for start in (0, 3):
+        for size in (1, 3):
+            rows = list(read.batches(size, start))
+            np.testing.assert_array_equal(np.concatenate([batch.x for batch in rows]), x[start:])
+            np.testing.assert_array_equal(np.concatenate([batch.y for batch in rows]), y[start:])
+            if weight is not None:
+                np.testing.assert_array_equal(np.concatenate([batch.weight for batch in rows]), weight[start:])
+
+
+def test_a_file_and_a_frame_ask_before_they_predict_numbers(tmp_path: Any) -> None:
+    rows = take(Friedman(), 200)
+    write(ArrayStream.from_batch(rows, Friedman().schema), tmp_path / "rows.csv")
+    frame = {f"a{i + 1}": column for i, column in enumerate(rows.x.T)} | {"y": rows.y}
+    for stream in (str(tmp_path / "rows.csv"), frame):
+        with pytest.raises(StreamgaugeError, match=r"was regression meant\? Pass numeric=\('y',\) \(--numeric y\)"):
+            sg.evaluate(stream, LinearRegression(), target="y")
+    values = [
+        sg.evaluate(stream, LinearRegression(), target="y", numeric="y", every=50).values
+        for stream in (str(tmp_path / "rows.csv"), frame)
+    ]
+    np.testing.assert_array_equal(*values)
+    names = {"a": [1.0, 2.0], "y": ["low", "high"]}
+    with pytest.raises(StreamgaugeError, match="'low' is neither a number nor a time"):
+        sg.evaluate(names, LinearRegression(), target="y", numeric="y")
+    write(ArrayStream([[1.0], [2.0]], ["low", "high"]), tmp_path / "names.csv")
+    with pytest.raises(StreamgaugeError, match=r"low"):
+        sg.evaluate(str(tmp_path / "names.csv"), LinearRegression(), target="class", numeric="class")
+
+
+def test_predictions_are_recorded_and_results_saved(tmp_path: Any) -> None:
+    rows = take(Friedman(), 300)
+    path = tmp_path / "predictions.parquet"
+    learners = {"linear": LinearRegression(), "mean": MeanTarget()}
+    results = sg.evaluate(
+        Friedman(n_rows=300),
+        learners,
+        labelling=Delayed(10),
+        measures=["mae", "Pinball(0.9)"],
+        recorders=[Predictions(path)],
+        every=100,
+    )
+    recorded = File(path, target="true", numeric="true")
+    batch = next(recorded.batches(10_000))
+    of_mean = batch.x[:, 2] == 1.0
+    assert len(batch) == 2 * results.feedback.n_scored[0]
+    row = batch.x[of_mean, 0].astype(int)
+    np.testing.assert_array_equal(batch.y[of_mean], rows.y[row])
+    error = np.abs(batch.x[of_mean, 4] - batch.y[of_mean]).mean()
+    assert results.final("mean", "mae").mean == pytest.approx(error, rel=1e-12)
+    results.save(tmp_path / "run")
+    loaded = sg.load(tmp_path / "run")
+    np.testing.assert_array_equal(loaded.values, results.values)
+    assert str(sg.compare(loaded)) == str(sg.compare(results))
+    assert sg.compare(loaded, measure="pinball(0.9)").better == "linear"
+
+
+@pytest.mark.parametrize("function", ["median_absolute_error", "max_error", "mean_absolute_error"])
+def test_functions_of_numbers_are_measures(function: str) -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    rows = take(Friedman(), 300)
+    results = sg.evaluate(Friedman(n_rows=300), NoChange(), measures=getattr(metrics, function), forgetting=Window(90))
+    expected = getattr(metrics, function)(rows.y[210:], rows.y[209:299])
+    assert results.final("NoChange", function).mean == pytest.approx(expected, rel=1e-12)
+
+
+def test_recorders_of_classes_are_refused(tmp_path: Any) -> None:
+    for recorder in (ConfusionMatrices(tmp_path / "c.csv"), Misclassified(tmp_path)):
+        with pytest.raises(StreamgaugeError, match="needs classes, and the target 'y' is a number"):
+            sg.evaluate(Friedman(), MeanTarget(), n_rows=10, recorders=[recorder])

@@ -100,7 +100,7 @@ class Fold:
         """
         self.step, self.schedule = step, schedule if scoring is not None else None
         self.labelled_step, self._labels_schedule = labelled, schedule
-        self.scoring_step = step = step if scoring is None else scoring
+        step = step if scoring is None else scoring
         hits: list[Any] = []
         if self._with_baselines:
             learnt = (step.batch.y, step.labels, step.learning_weight)
@@ -112,6 +112,7 @@ class Fold:
             hits = self.hold(self._held, *of_tests, *recent)
         self._scored, self.row = self._find_scored(step, hits)
         scored = self._scored
+        self.scoring_step = self._leave_out(step, scored)
         self.y_true = step.batch.y[scored]
         columns = (step.batch.weight, step.batch.time)
         self.weight, self.time = (None if column is None else column[scored] for column in columns)
@@ -131,6 +132,15 @@ class Fold:
             return slice(None) if step.scored is None else step.scored, step.scored_times
         positions = np.flatnonzero(scorable) if step.scored is None else step.scored[scorable[step.scored]]
         return positions, step.times[positions]
+
+    @staticmethod
+    def _leave_out(step: Step, scored: slice | NDArray[np.intp]) -> Step:
+        """Return a step whose scored rows are only some of them, for recorders."""
+        if isinstance(scored, slice) or step.scored is scored:
+            return step
+        test = np.zeros(len(step.batch), dtype=np.bool_)
+        test[scored] = True
+        return replace(step, test=test)
 
     def hold(self, held: HeldColumns, *columns: NDArray[Any] | None) -> list[Any]:
         """Return what was computed at the tests of the rows of a step, where they are scored."""

@@ -30,7 +30,11 @@ _OPTIONS = (
     click.option("--drop", multiple=True, help="Column to leave out; repeatable."),
     click.option("--keep", multiple=True, help="Column to keep as an attribute, and no others; repeatable."),
     click.option("--nominal", multiple=True, help="Column to read as names; repeatable."),
-    click.option("--numeric", multiple=True, help="Column to read as numbers, or times as seconds; repeatable."),
+    click.option(
+        "--numeric",
+        multiple=True,
+        help="Column to read as numbers, or times as seconds; of the target, to predict numbers; repeatable.",
+    ),
     click.option(
         "--missing", multiple=True, help="Text that stands for a missing value; repeatable.  [default: ? and empty]"
     ),

@@ -101,7 +101,7 @@ _OPTIONS = (
         "measures",
         multiple=True,
         help="Measure, such as kappa_m, 'recall[up]' or 'Hoeffding(delta=0.01)', or all; repeatable."
-        "  [default: accuracy]",
+        "  [default: accuracy; mae of a numeric target]",
     ),
     _make_name_option(
         "--detector",
@@ -210,7 +210,7 @@ def prepare(options: dict[str, Any]) -> "Evaluation":
         score=options["score"],
         score_unlabelled_start=options["score_unlabelled_start"],
         forgetting=[make("forgetting", text, FAMILIES["forgettings"]()) for text in options["forgetting"]] or None,
-        measures=options["measure"] or ("accuracy",),
+        measures=options["measure"] or None,
         detectors={text: make("detector", text, FAMILIES["detectors"]()) for text in options["detector"]},
         every=options["every"],
         n_rows=options["rows"],

@@ -20,7 +20,7 @@ from streamgauge.records import (
     Resources,
     Verdict,
 )
-from streamgauge.records.blocks import BASELINES
+from streamgauge.records.blocks import BASELINES, make_layout
 from streamgauge.records.manifest import RunManifest
 from streamgauge.records.tally import STATISTICS
 from streamgauge.results.results import Results
@@ -186,7 +186,8 @@ def _parse_layout(facts: dict[str, Any] | None) -> BlockLayout | None:
     if facts is None:
         return None
     known = {*STATISTICS, BASELINES}
-    return BlockLayout(facts["n_classes"], tuple(name for name in facts["statistics"] if name in known))
+    kept = (name for name in facts["statistics"] if name in known or not facts["n_classes"])
+    return make_layout(facts["n_classes"], tuple(kept))
 
 
 def _parse_feedback(facts: dict[str, Any] | None) -> Feedback | None:

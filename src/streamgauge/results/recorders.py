@@ -9,17 +9,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import CellBatch, Stream
-from streamgauge.records import ABSTAINED, Attribute, Batch, Schema, Trace
+from streamgauge.records import Attribute, Batch, NumericTarget, Schema, Trace
 from streamgauge.streams import File
+from streamgauge.streams.base import require_classes
 from streamgauge.streams.output_files import Output, detect_format, open_output, replace_atomically
 from streamgauge.streams.writers import open_row_writer, quote_csv
+from streamgauge.tasks import Task, find_task
 
 __all__ = ["ConfusionMatrices", "Misclassified", "Predictions"]
 
@@ -75,12 +77,13 @@ class Predictions:
     ) -> Iterator[Callable[[CellBatch], None]]:
         """Open the file for a run."""
         names: dict[str, tuple[str, ...] | None] = {"row": None, "after": None, "learner": tuple(learners)}
-        names |= {"fold": None, "predicted": schema.classes, "weight": None}
+        names |= {"fold": None, "predicted": schema.classes or None, "weight": None}
         names |= {f"vote.{name}": None for name in schema.classes} if self.votes else {}
-        columns = Schema(tuple(Attribute(name, values) for name, values in names.items()), schema.classes)
+        attributes = tuple(Attribute(name, values) for name, values in names.items())
+        columns = replace(schema, attributes=attributes, target=schema.target and NumericTarget("true"))
         whole = ("row", "after", "fold")
         with open_row_writer(Path(self.path), columns, target="true", whole=whole) as write:
-            table = _OrderedPredictions(learners, write, votes=self.votes)
+            table = _OrderedPredictions(learners, write, find_task(schema), votes=self.votes)
             cells = _BatchesOfAllCells(table.add)
             yield cells.add
             cells.flush()
@@ -110,9 +113,9 @@ class _BatchesOfAllCells:
 class _OrderedPredictions:
     """Brings the predictions of all cells into the order of time, learner and fold, batch by batch."""
 
-    def __init__(self, learners: Sequence[str], write: Callable[[Batch], object], *, votes: bool) -> None:
-        self._learners, self._write, self._votes = learners, write, votes
-        self._parts: list[tuple[NDArray[np.float64], NDArray[np.int32]]] = []
+    def __init__(self, learners: Sequence[str], write: Callable[[Batch], object], task: Task, *, votes: bool) -> None:
+        self._learners, self._write, self._task, self._votes = learners, write, task, votes
+        self._parts: list[tuple[NDArray[np.float64], NDArray[Any]]] = []
 
     def add(self, batches: Sequence[CellBatch]) -> None:
         """Add what all cells predicted in a batch, and write what came before."""
@@ -129,7 +132,7 @@ class _OrderedPredictions:
             trace.row,
             np.full(n, self._learners.index(batch.learner)),
             np.full(n, batch.fold),
-            np.where(trace.y_pred == ABSTAINED, np.nan, trace.y_pred),
+            np.where(self._task.find_predicted(trace.y_pred), trace.y_pred, np.nan),
             np.ones(n) if trace.weight is None else trace.weight,
             *(trace.votes.T if self._votes and trace.votes is not None else ()),
         ]
@@ -184,6 +187,7 @@ class Misclassified:
     @contextmanager
     def open(self, stream: Stream, schema: Schema, *_: object) -> Iterator[Callable[[CellBatch], None]]:
         """Open a file for each learner and fold of a run."""
+        require_classes(schema, "a file of misclassified rows")
         suffix = self.format or _choose_format(stream)
         with ExitStack() as files:
             writers: dict[tuple[str, int], Callable[[Batch], object]] = {}
@@ -241,6 +245,7 @@ class ConfusionMatrices:
         self, _stream: Stream, schema: Schema, learners: Sequence[str], forgettings: Sequence[str]
     ) -> Iterator[Callable[[CellBatch], None]]:
         """Open the file for a run."""
+        require_classes(schema, "a file of confusion matrices")
         path = Path(self.path)
         if path.suffix == ".csv":
             with open_output(path) as out:

@@ -13,8 +13,7 @@ import numpy as np
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError, require_at_least, require_whole
 from streamgauge.protocols import Stream
-from streamgauge.records import UNLABELLED, Attribute, Batch, Schema
-from streamgauge.streams.base import require_classes
+from streamgauge.records import UNLABELLED, Attribute, Batch, Schema, find_known
 from streamgauge.streams.batching import concatenate, slice_batch
 from streamgauge.streams.files.used_files import refuse_replacing
 from streamgauge.streams.output_files import TABLE_KINDS, detect_format, open_output, replace_atomically
@@ -59,7 +58,7 @@ def write(
     n_rows
         Number of rows to write; required if the stream never ends.
     target
-        Name of the class column.
+        Name of the column of the class, or of the numeric target, whose name is that of the schema by default.
     weight
         Name of the column of instance weights; None for ``weight`` if the first rows have weights, else for no such
         column. ARFF writes weights in braces after the row.
@@ -78,7 +77,6 @@ def write(
     1001
     """
     refuse_replacing(stream, path)
-    require_classes(stream.schema, "a file of rows")
     batches = _read_batches(stream, n_rows)
     first = next(batches, None)
     if weight is None and first is not None and first.weight is not None:
@@ -224,6 +222,7 @@ class Writer:
         whole: Collection[str] = (),
         relation: str = "stream",
     ) -> None:
+        target = schema.target.name if schema.target is not None and target == "class" else target
         names = [attribute.name for attribute in schema.attributes]
         for role, name in (("class", target), ("weight", weight)):
             if name in names:
@@ -232,6 +231,11 @@ class Writer:
             names += [] if name is None else [name]
         values = [value for attribute in schema.attributes for value in attribute.values or ()]
         _check_names(names, [*values, *schema.classes], kind)
+        if schema.target is not None and any("\n" in value for value in values):
+            msg = (
+                "a nominal value contains a line end, which no text file with a numeric target may hold: write Parquet"
+            )
+            raise StreamgaugeError(msg)
         self._schema, self._kind = schema, kind
         self._target, self._weight, self._relation, self._whole = target, weight, relation, whole
         if kind not in TABLE_KINDS:
@@ -246,30 +250,44 @@ class Writer:
             ord(separator),
             [
                 None if attribute.values is None else [quote(value, separator).encode() for value in attribute.values]
-                for attribute in self._schema.attributes
+                for attribute in self._attributes
             ],
             [quote(name, separator).encode() for name in self._schema.classes],
             "braces" if arff else weight,
         )
 
     @property
+    def _attributes(self) -> tuple[Attribute, ...]:
+        """The columns before the weight and the class: the attributes, and a numeric target."""
+        schema = self._schema
+        return schema.attributes if schema.target is None else (*schema.attributes, Attribute(self._target))
+
+    @property
     def header(self) -> bytes:
         """The bytes before the rows."""
+        classes = [] if self._schema.target is not None else [(self._target, self._schema.classes)]
         if self._kind == "arff":
-            columns = [(attribute.name, attribute.values) for attribute in self._schema.attributes]
-            return format_arff_header(self._relation, [*columns, (self._target, self._schema.classes)])
-        names = [attribute.name for attribute in self._schema.attributes]
+            columns = [(attribute.name, attribute.values) for attribute in self._attributes]
+            return format_arff_header(self._relation, [*columns, *classes])
+        names = [attribute.name for attribute in self._attributes]
         weight = [] if self._weight is None else [self._weight]
-        return format_csv_header([*names, *weight, self._target], _SEPARATORS[self._kind])
+        return format_csv_header([*names, *weight, *(name for name, _ in classes)], _SEPARATORS[self._kind])
 
     def format_lines(self, batch: Batch) -> bytes:
         """Return the rows of a batch as lines of text."""
         self._check_weight(batch)
+        x, y = batch.x, batch.y
+        if self._schema.target is not None:
+            x, y = np.column_stack([x, y]), np.full(len(y), UNLABELLED, dtype=np.int32)
         try:
-            return self._formatter.lines(np.ascontiguousarray(batch.x), np.ascontiguousarray(batch.y), batch.weight)
+            text = self._formatter.lines(np.ascontiguousarray(x), np.ascontiguousarray(y), batch.weight)
         except ValueError as error:
             msg = f"in the rows from {batch.start} on: {error}"
             raise StreamgaugeError(msg) from None
+        if self._schema.target is None:
+            return text
+        separator = _SEPARATORS[self._kind].encode()  # without the unknown class at the end of each row
+        return text.replace(separator + b"?\n", b"\n").replace(separator + b"?" + separator + b"{", separator + b"{")
 
     def _check_weight(self, batch: Batch) -> None:
         if batch.weight is not None and self._weight is None and self._kind != "arff":
@@ -289,7 +307,7 @@ class Writer:
         ]
         if self._weight is not None:
             fields.append(_build_arrow_field(self._weight, None))
-        return pa.schema([*fields, _build_arrow_field(self._target, self._schema.classes)])
+        return pa.schema([*fields, _build_arrow_field(self._target, self._schema.classes or None)])
 
     def to_table(self, batch: Batch) -> Any:  # noqa: ANN401
         """Return the rows of a batch as an Arrow table."""
@@ -302,7 +320,8 @@ class Writer:
         ]
         if self._weight is not None:
             columns.append(pa.array(np.ones(len(batch)) if batch.weight is None else batch.weight))
-        columns.append(_build_arrow_column(np.where(batch.y == UNLABELLED, np.nan, batch.y), self._schema.classes))
+        targets = np.where(find_known(batch.y), batch.y, np.nan)
+        columns.append(_build_arrow_column(targets, self._schema.classes or None))
         schema = self.arrow_schema
         return pa.Table.from_arrays(
             [column.cast(field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
