@@ -16,6 +16,7 @@ import pytest
 
 import streamgauge as sg
 from streamgauge import backends, drift, forgetting, labelling, learners, measures, schemes, streams
+from streamgauge._foreign import find_tasks
 from streamgauge.checks import (
     check_detector,
     check_forgetting,
@@ -62,7 +63,9 @@ def check_backend(backend: Any) -> None:
 def check_small_learner(spec: LearnerSpec) -> None:
     two_classes = isinstance(spec, learners.LearnppCDS | learners.LearnppNIE)
     numbers = isinstance(spec, learners.River | learners.ScikitLearn | learners.StreamLearn)
-    schema = TWO_CLASSES if two_classes else NUMERIC if numbers else MIXED
+    schema: Schema | None = TWO_CLASSES if two_classes else NUMERIC if numbers else MIXED
+    if "classification" not in find_tasks(spec):
+        schema = None
     if isinstance(spec, learners.Precomputed):
         schema = WITH_PREDICTIONS
     check_learner(spec, schema, n_rows=60)
@@ -179,7 +182,10 @@ FAMILIES = {
         forgetting,
         check_forgetting,
         options={},
-        helpers={"NativeForgetting": "what the state of a kernel is wrapped in", "count_rows_above": FUNCTION},
+        helpers={
+            **dict.fromkeys(("NativeForgetting", "NumberSums"), "what the state of a kernel is wrapped in"),
+            "count_rows_above": FUNCTION,
+        },
         checked_in={},
     ),
     "measures": Family(
@@ -193,7 +199,7 @@ FAMILIES = {
             "OfClass": lambda: measures.OfClass("recall", 0),
         },
         helpers={
-            "COUNT_MEASURES": "measures by name",
+            **dict.fromkeys(("COUNT_MEASURES", "NUMBER_MEASURES"), "measures by name"),
             "MEASURES": "measures by name, each checked in unit/measures/test_measures.py",
             "Chernoff": "an interval round a measure",
             "Hoeffding": "an interval round a measure",

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamgauge.learners.plain_loop import pick_winners, run_row_by_row
+from streamgauge._foreign import find_tasks
+from streamgauge.learners.plain_loop import run_row_by_row
 from streamgauge.protocols import Learner, LearnerSpec
 from streamgauge.randomness import below, uniform
-from streamgauge.records import ABSTAINED, UNLABELLED, Attribute, Batch, Schema, Step
-from streamgauge.tasks import find_task
+from streamgauge.records import Attribute, Batch, NumericTarget, Schema, Step, find_known
+from streamgauge.tasks import Classification, find_task
 
 __all__ = ["check_learner", "sample_batch"]
 
@@ -23,22 +25,26 @@ MIXED = Schema(
     ),
     classes=("apple", "pear", "plum"),
 )
+MIXED_NUMBERS = Schema(MIXED.attributes, target=NumericTarget("price"))
 MISSING_SHARE = 0.1
+N_GROUPS = 3
+"""Numeric targets are drawn round as many values."""
 
 
-def check_learner(spec: LearnerSpec, schema: Schema = MIXED, n_rows: int = 600, seed: int = 1) -> None:
+def check_learner(spec: LearnerSpec, schema: Schema | None = None, n_rows: int = 600, seed: int = 1) -> None:
     """Raise an AssertionError unless the learners of a specification keep their contract.
 
-    Votes are not negative, and the prediction is the class with the most votes; `interleave` equals row by row, in
-    batches of any size, bit for bit; `predict` changes nothing; hidden labels and rows of weight 0 have no effect; a
-    learner that is saved and loaded continues the same; truncated bytes are refused.
+    Votes are not negative, and the prediction is the class with the most votes, or it is a finite number; `interleave`
+    equals row by row, in batches of any size, bit for bit; `predict` changes nothing; hidden labels and rows of weight
+    0 have no effect; a learner that is saved and loaded continues the same; truncated bytes are refused.
 
     Parameters
     ----------
     spec
         The specification that builds the learners.
     schema
-        The schema of the rows; the default has nominal, numeric and missing values.
+        The schema of the rows; the default has nominal, numeric and missing values, and classes if the learner takes
+        them, else a numeric target.
     n_rows
         The number of rows.
     seed
@@ -49,6 +55,9 @@ def check_learner(spec: LearnerSpec, schema: Schema = MIXED, n_rows: int = 600, 
     >>> from streamgauge.learners import NaiveBayes
     >>> check_learner(NaiveBayes(), n_rows=100)
     """
+    if schema is None:
+        tasks = find_tasks(spec)
+        schema = MIXED if not tasks or Classification.name in tasks else MIXED_NUMBERS
     step = _make_step(sample_batch(schema, n_rows, seed), seed)
     votes = _check_interleave(spec, schema, step)
     _check_batches(spec, schema, step, votes)
@@ -58,7 +67,7 @@ def check_learner(spec: LearnerSpec, schema: Schema = MIXED, n_rows: int = 600, 
 
 
 def sample_batch(schema: Schema, n_rows: int, seed: int = 1) -> Batch:
-    """Draw rows that depend on their class, with missing values if the schema allows them.
+    """Draw rows that depend on their class or number, with missing values if the schema allows them.
 
     Examples
     --------
@@ -67,7 +76,7 @@ def sample_batch(schema: Schema, n_rows: int, seed: int = 1) -> Batch:
     >>> batch.x.shape
     (100, 4)
     """
-    y = below(seed, "label", 0, 0, n_rows, schema.n_classes).astype(np.int32)
+    y = below(seed, "label", 0, 0, n_rows, schema.n_classes or N_GROUPS).astype(np.int32)
     columns = []
     for i, attribute in enumerate(schema.attributes):
         noise = uniform(seed, "value", i, 0, n_rows)
@@ -79,7 +88,8 @@ def sample_batch(schema: Schema, n_rows: int, seed: int = 1) -> Batch:
         missing = uniform(seed, "gap", i, 0, n_rows) < MISSING_SHARE
         columns.append(np.where(missing & attribute.missing, np.nan, column))
     x = np.column_stack(columns) if columns else np.zeros((n_rows, 0))
-    return Batch(0, np.ascontiguousarray(x, dtype=np.float64), y)
+    targets = y if schema.target is None else 100.0 + y + uniform(seed, "target", 0, 0, n_rows)
+    return Batch(0, np.ascontiguousarray(x, dtype=np.float64), targets)
 
 
 def _make_step(batch: Batch, seed: int) -> Step:
@@ -98,26 +108,28 @@ def _parts(step: Step, size: int) -> Iterator[Step]:
         yield step.part(start, start + size)
 
 
-def _interleave(learner: Learner, steps: Iterator[Step] | list[Step]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+def _interleave(learner: Learner, steps: Iterator[Step] | list[Step]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Return the predictions of a learner, and its votes; of one without votes, the predictions again."""
     predictions, votes = zip(*(learner.interleave(step, with_votes=True) for step in steps), strict=True)
-    return np.concatenate(predictions), np.concatenate(votes)
+    joined = np.concatenate(predictions)
+    return joined, joined if votes[0] is None else np.concatenate(votes)
 
 
 def _check_interleave(spec: LearnerSpec, schema: Schema, step: Step) -> NDArray[np.float64]:
     predictions, votes = _interleave(spec.build(schema, 1), [step])
-    shape = (len(step.batch), schema.n_classes)
-    _require(votes.shape == shape, spec, f"its votes have the shape {votes.shape}, not {shape}")
-    _require(bool((votes >= 0).all() and np.isfinite(votes).all()), spec, "a vote is negative or not finite")
-    _require(
-        np.array_equal(predictions, pick_winners(votes)), spec, "a prediction is not the class with the most votes"
-    )
+    task = find_task(schema)
+    shape = task.make_outputs(len(step.batch)).shape
+    _require(votes.shape == shape, spec, f"its votes or numbers have the shape {votes.shape}, not {shape}")
+    valid = ~np.isinf(votes) if schema.target is not None else (votes >= 0) & np.isfinite(votes)
+    _require(bool(valid.all()), spec, "a vote is negative or not finite, or a number infinite")
+    _require(_same_bits(predictions, task.decide(votes)), spec, "a prediction is not the class with the most votes")
     untested = np.zeros(len(step.batch), dtype=np.bool_) if step.test is None else ~step.test
-    _require(bool((predictions[untested] == ABSTAINED).all()), spec, "it predicted a row that is not tested")
-    plain, plain_votes = run_row_by_row(spec.build(schema, 1), step, find_task(schema), with_votes=True)
-    _require(np.array_equal(plain, predictions), spec, "interleave and row by row predict differently")
+    _require(not task.find_predicted(predictions[untested]).any(), spec, "it predicted a row that is not tested")
+    plain, plain_votes = run_row_by_row(spec.build(schema, 1), step, task, with_votes=True)
+    _require(_same_bits(plain, predictions), spec, "interleave and row by row predict differently")
     _require(_same_bits(plain_votes, votes), spec, "interleave and row by row vote differently")
     alone, _ = spec.build(schema, 1).interleave(step, with_votes=False)
-    _require(np.array_equal(alone, predictions), spec, "it predicts differently without votes")
+    _require(_same_bits(alone, predictions), spec, "it predicts differently without votes")
     return votes
 
 
@@ -137,10 +149,11 @@ def _check_predict_changes_nothing(spec: LearnerSpec, schema: Schema, step: Step
 
 def _check_hidden_labels(spec: LearnerSpec, schema: Schema, step: Step) -> None:
     """Raise if labels that are hidden or not learnt make a difference."""
-    learnt = step.labels != UNLABELLED
+    learnt = find_known(step.labels)
     if step.weight is not None:
         learnt &= step.weight > 0
-    other = np.where(learnt, step.batch.y, (step.batch.y + 1) % schema.n_classes).astype(np.int32)
+    changed = step.batch.y + 1 if schema.target is not None else (step.batch.y + 1) % schema.n_classes
+    other = np.where(learnt, step.batch.y, changed).astype(step.batch.y.dtype)
     first, second = spec.build(schema, 1), spec.build(schema, 1)
     _, votes = _interleave(first, [step])
     _, other_votes = _interleave(second, [replace(step, batch=replace(step.batch, y=other))])
@@ -174,7 +187,7 @@ def _loads(learner: Learner, state: bytes) -> bool:
     return True
 
 
-def _same_bits(first: NDArray[np.float64] | None, second: NDArray[np.float64] | None) -> bool:
+def _same_bits(first: NDArray[Any] | None, second: NDArray[Any] | None) -> bool:
     return first is not None and second is not None and first.tobytes() == second.tobytes()
 
 

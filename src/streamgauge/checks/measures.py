@@ -1,13 +1,26 @@
 """The contract of a measure."""
 
+from copy import deepcopy
 from math import isinf, isnan
 
 import numpy as np
 
+from streamgauge._foreign import find_task_name, list_needed_statistics
 from streamgauge.measures import OverTallies
 from streamgauge.protocols import Measure
 from streamgauge.randomness import below, uniform
-from streamgauge.records import ScoredRows, Tally
+from streamgauge.records import (
+    Attribute,
+    NumberTally,
+    NumericTarget,
+    Schema,
+    ScoredNumbers,
+    ScoredRows,
+    Tally,
+    Trace,
+    compute_amounts,
+)
+from streamgauge.tasks import Regression
 
 __all__ = ["check_measure"]
 
@@ -26,6 +39,9 @@ def check_measure(measure: Measure, seed: int = 1) -> None:
     >>> check_measure(accuracy)
     """
     describes = isinstance(measure, OverTallies) and measure.describes
+    if find_task_name(measure) == Regression.name:
+        _check_measure_of_numbers(measure, seed, describes=describes)
+        return
     for n_classes in (2, 3, 10):
         best = measure_checked(measure, perfect_tally(n_classes))
         require(not isnan(best), measure, f"is NaN for a perfect tally of {n_classes} classes")
@@ -39,7 +55,43 @@ def check_measure(measure: Measure, seed: int = 1) -> None:
         measure_checked(measure, tally)
 
 
-def measure_checked(measure: Measure, tally: Tally) -> float:
+N_ATTRIBUTES = 3
+
+
+def _check_measure_of_numbers(measure: Measure, seed: int, *, describes: bool) -> None:
+    """Raise unless a measure of numeric targets keeps its contract."""
+    bound = measure.bind(NUMBERS) if isinstance(measure, OverTallies) else measure
+    best = measure_checked(bound, number_tally(bound, seed, 0, error=0.0))
+    require(not isnan(best), measure, "is NaN for a perfect tally")
+    for number in range(N_TALLIES):
+        value = measure_checked(bound, number_tally(bound, seed, number, error=1.0))
+        better = value > best if measure.greater_is_better else value < best
+        require(describes or not better, measure, f"is {value} for some tally, better than {best} for a perfect one")
+    for n_rows in (0, 1):
+        measure_checked(bound, number_tally(bound, seed, 0, error=0.0, n_rows=n_rows))
+
+
+NUMBERS = Schema(tuple(Attribute(f"a{i}") for i in range(N_ATTRIBUTES)), target=NumericTarget())
+
+
+def number_tally(measure: Measure, seed: int, number: int, *, error: float, n_rows: int = 30) -> NumberTally:
+    """Return a tally of random numbers that holds what a measure needs; with an error of 0 predictions are perfect.
+
+    Examples
+    --------
+    >>> from streamgauge.measures import mae
+    >>> number_tally(mae, 1, 0, error=0.0).column("absolute_error")
+    0.0
+    """
+    y, noise, mean, last, weight = uniform(seed, "numbers", number, 0, 5 * n_rows).reshape(5, n_rows)
+    trace = Trace(np.arange(n_rows), y, y + error * (noise - 0.5), mean, last, weight=weight)
+    statistics = [name for name in list_needed_statistics(measure) if name != "rows"]
+    sums = compute_amounts(trace, statistics) @ weight
+    rows = ScoredNumbers(y, trace.y_pred, weight)
+    return NumberTally(float(weight.sum()), dict(zip(statistics, sums.tolist(), strict=True)), n_rows, rows)
+
+
+def measure_checked(measure: Measure, tally: Tally | NumberTally) -> float:
     """Return the value of a measure for a tally, after checking it.
 
     Examples
@@ -48,16 +100,22 @@ def measure_checked(measure: Measure, tally: Tally) -> float:
     >>> measure_checked(accuracy, perfect_tally(2))
     1.0
     """
-    confusion, abstained = tally.confusion.copy(), tally.abstained.copy()
-    value = measure(tally)
-    unchanged = np.array_equal(confusion, tally.confusion) and np.array_equal(abstained, tally.abstained)
-    require(unchanged, measure, "changes the tally")
+    before = deepcopy(tally)
+    value = measure(tally)  # type: ignore[arg-type]
+    require(_are_same(before, tally), measure, "changes the tally")
     require(isinstance(value, float), measure, f"returns {value!r}, which is not a float")
     if isinf(value):  # a tally takes longer to print than to measure
         require(condition=False, measure=measure, fault=f"is {value} for {tally}")
     if isnan(value) and "NaN" not in (measure.__doc__ or ""):
         require(condition=False, measure=measure, fault=f"is NaN for {tally}, and its docstring does not say when")
     return value
+
+
+def _are_same(first: Tally | NumberTally, second: Tally | NumberTally) -> bool:
+    if isinstance(first, NumberTally):
+        return isinstance(second, NumberTally) and first.sums == second.sums and first.total == second.total
+    same: bool = np.array_equal(first.confusion, second.confusion) and np.array_equal(first.abstained, second.abstained)  # type: ignore[union-attr]
+    return same
 
 
 def require(condition: bool, measure: Measure, fault: str) -> None:  # noqa: FBT001

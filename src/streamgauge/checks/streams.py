@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.protocols import Stream
-from streamgauge.records import Batch
+from streamgauge.records import Batch, Schema
+from streamgauge.tasks import find_task
 
 __all__ = ["check_stream"]
 
@@ -38,7 +39,7 @@ def check_stream(stream: Stream, n_rows: int = 1000) -> None:
     if whole is None:
         return
     stream.schema.check(whole)
-    _check_dtypes(whole)
+    _check_dtypes(whole, stream.schema)
     for size in BATCH_SIZES:
         _check_pass(stream, whole, size, start=0)
     for start in sorted({1, 13, n // 2, n - 1}):
@@ -49,9 +50,10 @@ def check_stream(stream: Stream, n_rows: int = 1000) -> None:
         _require(next(stream.batches(1, stream.n_rows), None) is None, "rows after the last")
 
 
-def _check_dtypes(batch: Batch) -> None:
+def _check_dtypes(batch: Batch, schema: Schema) -> None:
     _require(batch.x.dtype == np.float64 and batch.x.flags.c_contiguous, "x is not C-contiguous float64")
-    _require(batch.y.dtype == np.int32, "y is not int32")
+    expected = find_task(schema).make_abstentions(0).dtype
+    _require(batch.y.dtype == expected, f"y is not {expected}")
 
 
 def _check_pass(stream: Stream, whole: Batch, size: int, start: int) -> None:

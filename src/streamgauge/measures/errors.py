@@ -2,7 +2,7 @@
 
 All are computed from weighted sums, so that they exist under every forgetting. A learner that abstains counts as if it
 had predicted the mean of the targets that its fold has learnt (`prediction_share` shows how often it answered). What a
-fold tests before it has learnt a target is not scored. NaN if the tally has no weight.
+fold tests before it has learnt a target is not scored.
 """
 
 from copy import copy
@@ -42,6 +42,8 @@ TARGET = "units"
 def mae(tallies: NumberTallies) -> Column:
     """Mean absolute error.
 
+    NaN if the tally has no weight.
+
     Examples
     --------
     >>> from streamgauge.records import NumberTally
@@ -54,6 +56,8 @@ def mae(tallies: NumberTallies) -> Column:
 @over_tallies(greater_is_better=False, statistics=("squared_error",), unit=f"{TARGET}²", task=Regression.name)
 def mse(tallies: NumberTallies) -> Column:
     """Mean squared error.
+
+    NaN if the tally has no weight.
 
     Examples
     --------
@@ -68,6 +72,8 @@ def mse(tallies: NumberTallies) -> Column:
 def rmse(tallies: NumberTallies) -> Column:
     """Root of the mean squared error: an error in the unit of the target in which large errors weigh more.
 
+    NaN if the tally has no weight.
+
     Examples
     --------
     >>> from streamgauge.records import NumberTally
@@ -80,6 +86,8 @@ def rmse(tallies: NumberTallies) -> Column:
 @over_tallies(statistics=("error",), unit=TARGET, describes=True, task=Regression.name)
 def bias(tallies: NumberTallies) -> Column:
     """Mean error, prediction minus target: above 0 if predictions are too large on average.
+
+    NaN if the tally has no weight.
 
     Examples
     --------
@@ -97,6 +105,8 @@ def mape(tallies: NumberTallies) -> Column:
     It is of use only for targets that are far from 0: one target of 0 makes it enormous (the error is divided by
     2.2e-16, as in scikit-learn), and it favours predictions that are too small, since these can be off by 100 % at
     most. `rae` has neither fault.
+
+    NaN if the tally has no weight.
 
     Examples
     --------
@@ -179,6 +189,8 @@ def rae(tallies: NumberTallies) -> Column:
     1 for a learner that is as far off as the mean, 0 for a perfect one. The mean is that of all targets which the fold
     had learnt before each row: what `MeanTarget` predicts, whose `rae` is exactly 1.
 
+    NaN if the tally has no weight.
+
     Examples
     --------
     >>> from streamgauge.records import NumberTally
@@ -193,6 +205,8 @@ def rae(tallies: NumberTallies) -> Column:
 )
 def rrse(tallies: NumberTallies) -> Column:
     """Root relative squared error: as `rae`, by the root of the squared errors over those of the mean so far.
+
+    NaN if the tally has no weight.
 
     Examples
     --------
@@ -212,6 +226,8 @@ def rae_no_change(tallies: NumberTallies) -> Column:
     With targets that depend on the one before, such as prices, the mean is easy to beat and this is not. (In
     forecasting it is called MASE.)
 
+    NaN if the tally has no weight.
+
     Examples
     --------
     >>> from streamgauge.records import NumberTally
@@ -227,6 +243,8 @@ def rae_no_change(tallies: NumberTallies) -> Column:
 def rrse_no_change(tallies: NumberTallies) -> Column:
     """As `rrse`, relative to the target that the fold learnt last.
 
+    NaN if the tally has no weight.
+
     Examples
     --------
     >>> from streamgauge.records import NumberTally
@@ -239,6 +257,8 @@ def rrse_no_change(tallies: NumberTallies) -> Column:
 @over_tallies(statistics=("abstained",), task=Regression.name)
 def prediction_share(tallies: NumberTallies) -> Column:
     """Share of the rows for which the learner made a prediction, rather than abstaining.
+
+    NaN if the tally has no weight.
 
     Examples
     --------
@@ -254,6 +274,8 @@ class Pinball(OverTallies):
     """Mean pinball loss, for predictions of a quantile: ``q`` per unit too low, ``1 - q`` per unit too high.
 
     For the median it is half the `mae`.
+
+    NaN if the tally has no weight.
 
     Parameters
     ----------
@@ -295,6 +317,8 @@ class Pinball(OverTallies):
 @dataclass(frozen=True)
 class Huber(OverTallies):
     """Mean Huber loss: half the squared error up to `delta`, and from there on a line, so that outliers weigh less.
+
+    NaN if the tally has no weight.
 
     Parameters
     ----------

@@ -144,8 +144,8 @@ def compute_amounts(trace: Trace, statistics: Sequence[str], origin: float = 0.0
     --------
     >>> y, baseline = np.array([1.0, 2.0]), np.array([4.0, 4.0])
     >>> trace = Trace(np.arange(2), y, np.array([1.5, 0.0]), baseline, baseline)
-    >>> compute_amounts(trace, ["absolute_error", "pinball(0.9)", "mean_absolute_error"]).tolist()
-    [[0.5, 2.0], [0.05, 1.8], [3.0, 2.0]]
+    >>> compute_amounts(trace, ["absolute_error", "pinball(0.75)", "mean_absolute_error"]).tolist()
+    [[0.5, 2.0], [0.125, 1.5], [3.0, 2.0]]
     """
     filled = fill_abstentions(trace)
     rows = _Scored(

@@ -10,11 +10,21 @@ import pytest
 from numpy.typing import NDArray
 
 from streamgauge.checks import check_measure
-from streamgauge.checks.measures import corner_tallies
+from streamgauge.checks.measures import NUMBERS, corner_tallies, number_tally
 from streamgauge.errors import StreamgaugeError
 from streamgauge.forgetting import AdwinWindow, Fading, Landmark, Window
 from streamgauge.learners import MajorityClass, NoChange
-from streamgauge.measures import MEASURES, accuracy, as_measure, error, kappa, kappa_m, kappa_temporal, measure
+from streamgauge.measures import (
+    MEASURES,
+    NUMBER_MEASURES,
+    accuracy,
+    as_measure,
+    error,
+    kappa,
+    kappa_m,
+    kappa_temporal,
+    measure,
+)
 from streamgauge.protocols import Measure
 from streamgauge.records import Attribute, Batch, Schema, Step, Tally, Trace
 from tests.support.stand_ins import PUBLISHED
@@ -69,7 +79,11 @@ def test_the_kappas_are_0_at_the_baseline_1_when_perfect_and_never_infinite() ->
 
 
 @pytest.mark.parametrize("each", MEASURES.values(), ids=list(MEASURES))
-def test_a_tally_without_weight_has_no_value(each: Measure) -> None:
+def test_a_tally_without_weight_has_no_value(each: Any) -> None:
+    if each.name in NUMBER_MEASURES:
+        bound = each.bind(NUMBERS)
+        assert isnan(bound(number_tally(bound, 1, 0, error=1.0, n_rows=0)))
+        return
     assert isnan(each(corner_tallies()[0])) or each is MEASURES["abstentions"]
 
 
