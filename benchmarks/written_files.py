@@ -75,10 +75,16 @@ def _read_catalogue(path: Path) -> bytes:
         catalogue.row_factory = sqlite3.Row
         tables = [row[0] for row in catalogue.execute("select name from sqlite_master where type = 'table' order by 1")]
         rows = {
-            table: sorted(repr(_drop_times(dict(row))) for row in catalogue.execute(f"select * from {table}"))
+            table: sorted(repr(_drop_times(_parse(row))) for row in catalogue.execute(f"select * from {table}"))
             for table in tables
         }
     return repr(rows).encode()
+
+
+def _parse(row: sqlite3.Row) -> dict[str, Any]:
+    """Return a row of a catalogue with its manifest, if it has one, as facts."""
+    facts = dict(row)
+    return {**facts, "manifest": json.loads(facts["manifest"])} if facts.get("manifest") else facts
 
 
 def _read_journal(path: Path) -> bytes:

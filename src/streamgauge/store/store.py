@@ -72,8 +72,8 @@ class Store:
     def __init__(self, folder: Path | str, *, new: bool = False) -> None:
         self.folder = Path(folder)
         self._path = self.folder / CATALOGUE
-        if new and not self._path.is_file():
-            create(self._path)
+        if new:
+            create(self._path)  # which also removes the lock of a process that was killed meanwhile
         with connect(self._path):
             pass  # raises if there is no store
 

@@ -282,3 +282,10 @@ def test_a_changed_row_of_the_catalogue_is_left_out_and_the_others_are_listed(fi
     catalogue.close()
     with pytest.warns(DamageWarning, match=r"damaged: 1 row of the table finals left out"):
         assert len(filled.finals()) == n - 1
+
+
+def test_the_lock_of_a_process_that_was_killed_while_it_created_the_store_is_removed(tmp_path):
+    Store(tmp_path, new=True)
+    (tmp_path / ".catalogue.lock").touch()
+    Store(tmp_path, new=True)
+    assert [path.name for path in tmp_path.iterdir()] == [CATALOGUE]
