@@ -29,8 +29,8 @@ Identical, where nothing else is said: readings, alarms, sums of pairs and descr
 - Ray: `python -m benchmarks ray_faults`. Runs of 40,000 rows, two learners and three folds, late labels, on a cluster
   of two nodes on one machine, states fetched every 0.1 s. An actor's process, or all processes of the node that does
   not host the driver, are killed (SIGKILL); actors also while they start.
-- Clock set: `python -m benchmarks clock_jumps`. The clock jumps back or ahead at random calls, by up to ten years, and with
-  it the times of files. Also compared: the states that the dashboard shows, durations, and the order of runs in a store.
+- Clock set: `python -m benchmarks clock_jumps`. The clock jumps back or ahead at random calls, by up to ten years, and
+  with it the times of files. Also compared: the states that the dashboard shows, durations, the order of a store.
 - Broker: `python -m benchmarks broker_restarts`. Rows and labels come separately from a real broker into a process that
   writes a checkpoint every 1,000 rows. Up to three times per run the broker is killed (SIGKILL) and restarted, the
   process is killed and resumed, or both at once; the first fault always hits the broker. Dead letters, late labels
