@@ -31,6 +31,7 @@ __all__ = [
     "RunData",
     "find_common_times",
     "list_readings",
+    "name_dated_row",
     "select_best",
 ]
 
@@ -203,10 +204,7 @@ class RunData:
         >>> evaluate(stream, NoChange(), every=2).name_row(4)
         'row 4 (2023-11-17 22:13)'
         """
-        if self.times is None or not (self.has_time_axis and shows_dates(self.times)):
-            return name_row(row)
-        moment = format_moment(float(self.find_times(row)), float(self.times[-1] - self.times[0]))
-        return f"{name_row(row)} ({moment})"
+        return name_row(row) if self.times is None else name_dated_row(row, self.rows, self.times)
 
     @property
     def readings(self) -> Iterator[Reading]:
@@ -386,6 +384,24 @@ class RunData:
             _find_index("forgetting", forgetting, self.forgettings),
             _find_index("measure", measure, self.measures),
         ]
+
+
+def name_dated_row(row: int, rows: ArrayLike, times: NDArray[np.float64]) -> str:
+    """Return the name of a row with its date, if the times of some rows are dates that increase.
+
+    Examples
+    --------
+    >>> name_dated_row(10, [0, 20], np.array([1.7e9, 1.7e9 + 86_400 * 40]))
+    'row 10 (2023-12-04)'
+    >>> name_dated_row(10, [0, 20], np.array([0.0, 9.0]))
+    'row 10'
+    """
+    if not (increases(times) and shows_dates(times)):
+        return name_row(row)
+    moment = format_moment(
+        float(np.interp(row, np.asarray(rows, dtype=np.float64), times)), float(times[-1] - times[0])
+    )
+    return f"{name_row(row)} ({moment})"
 
 
 def find_common_times(columns: Sequence[NDArray[np.float64] | None]) -> NDArray[np.float64] | None:

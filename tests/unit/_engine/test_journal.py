@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import time
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from streamgauge._format.downsample import Buckets
 from streamgauge.records import Alarm
 from streamgauge.records.checksums import seal_json
 from streamgauge.records.manifest import RunManifest
+from tests.support.timed_examples import make_timed_stream
 
 LAYOUT = Layout(("tree",), ("Landmark()",), ("accuracy",), n_folds=1, with_costs=False)
 
@@ -362,3 +364,24 @@ def _read_all(folder: Path) -> None:
     view.status()
     view.events()
     view.records()
+
+
+@pytest.mark.parametrize("most", [4_000, 40])
+def test_verdicts_of_a_running_evaluation_have_the_dates_of_the_finished_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(writing, "MAX_MOMENTS", most)
+    stream = make_timed_stream(4000)
+    results = evaluate(
+        stream, ["NaiveBayes", "MajorityClass"], budgets="error<0.45", journal=tmp_path, every=40, batch_size=200
+    )
+    status = JournalReader(tmp_path).status()
+    for part, verdicts in (("verdicts", results.verdicts), ("model_verdicts", results.model_verdicts)):
+        sentences = [facts["sentence"] for facts in status[part]]
+        expected = [verdict.describe(results.name_row) for verdict in verdicts]
+        dates = [re.findall(r"\(2024-\d\d-\d\d\)", sentence) for sentence in sentences]
+        assert any(dates)
+        if most > 100:
+            assert sentences == expected
+        else:  # between the times that are kept, interpolated dates may differ by a day
+            assert [re.sub(r" \(2024-[^)]*\)", "", s) for s in sentences] == [str(verdict) for verdict in verdicts]

@@ -32,6 +32,8 @@ from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Alarm, Failure, ModelVerdict, Verdict
 from streamgauge.records.locks import lock_folder
 from streamgauge.records.manifest import RunManifest
+from streamgauge.records.readings import name_row
+from streamgauge.records.run_data import name_dated_row
 from streamgauge.significance.verdict_terms import describe_verdicts
 
 __all__ = ["Journal"]
@@ -44,6 +46,9 @@ MAX_BYTES = 2**26
 
 MAX_EVENTS = 20_000
 """With more alarms, two neighbours of a kind are merged into one with a count."""
+
+MAX_MOMENTS = 4_000
+"""With more readings, every second time of a row is forgotten; verdicts name the rows between at interpolated dates."""
 
 STATUS_SECONDS = 1.0
 """How often the status is written during a run."""
@@ -108,6 +113,7 @@ class Journal:
         self._model_verdicts: tuple[ModelVerdict, ...] = ()
         self._describe: Callable[[], Mapping[str, object]] = dict
         self._failures: Sequence[Failure] = ()
+        self._moments: NDArray[np.float64] = np.empty((2, 0))  # rows, and their times
         self._began, self._written = time.monotonic(), -np.inf
         with ExitStack() as stack:
             stack.enter_context(lock_folder(self.folder, "journal"))
@@ -158,6 +164,10 @@ class Journal:
         if len(progress.rows):
             costs, times = progress.costs, progress.times
             differences = progress.differences
+            if times is not None:
+                moments = np.hstack((self._moments, np.array((progress.rows, times), dtype=np.float64)))
+                n = moments.shape[1]
+                self._moments = moments if n <= MAX_MOMENTS else moments[:, [*range(0, n - 1, 2), n - 1]]
             self._append(self.layout.pack(progress.rows, time.time(), progress.values, costs, differences, times))
         if progress.alarms:
             self._append_events([{**asdict(alarm), "n": 1} for alarm in progress.alarms])
@@ -210,13 +220,18 @@ class Journal:
 
     def _list_verdicts(self) -> dict[str, Any]:
         """Return what holds now, in facts and sentences, and what all verdicts of a kind have in common."""
-        pairs, models = describe_verdicts(self._verdicts), describe_verdicts(self._model_verdicts)
+        pairs, models = (
+            describe_verdicts(verdicts, self._name_row) for verdicts in (self._verdicts, self._model_verdicts)
+        )
         return {
             "verdicts": pairs.facts,
             "verdict_terms": list(pairs.terms),
             "model_verdicts": models.facts,
             "model_verdict_terms": list(models.terms),
         }
+
+    def _name_row(self, row: int) -> str:
+        return name_dated_row(row, *self._moments) if self._moments.size else name_row(row)
 
     def close(self, state: str, reason: str = "") -> None:
         """Write how the run ended: ``complete``, ``cut short`` or ``failed``, and why."""
