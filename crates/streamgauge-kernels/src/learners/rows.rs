@@ -119,6 +119,29 @@ impl NominalTable {
     fn code(self, value: f64) -> u32 {
         find_code(value, self.n_values as u64, self.start as u64)
     }
+
+    /// Writes the codes of rows of `d` attributes, each the `i`th of `n_nominal`; returns whether one is [`MISSING`].
+    #[inline(always)]
+    fn fill_codes(self, i: usize, codes: &mut [u32], n_nominal: usize, x: &[f64], d: usize) -> bool {
+        let (attribute, offset) = (self.attribute, WHOLE + self.start as f64);
+        if attribute >= d || i >= n_nominal {
+            return false;
+        }
+        // As if no value were missing: the last bits of the sum are the code.
+        let mut largest = 0;
+        for (codes, x) in codes.chunks_exact_mut(n_nominal).zip(x.chunks_exact(d)) {
+            let bits = (x[attribute] + offset).to_bits();
+            codes[i] = bits as u32;
+            largest = largest.max(bits.wrapping_sub(offset.to_bits()));
+        }
+        let is_missing = largest >= self.n_values as u64;
+        if is_missing {
+            for (codes, x) in codes.chunks_exact_mut(n_nominal).zip(x.chunks_exact(d)) {
+                codes[i] = self.code(x[attribute]);
+            }
+        }
+        is_missing
+    }
 }
 
 /// Per nominal attribute, the number of its values and the index of its first count: columns, for vector instructions.
@@ -367,31 +390,28 @@ impl<const V: usize> Rows<V> {
         self.has_missing = [false; BLOCK];
         // One attribute of all rows after the other, so that nothing is looked up per value. Rows for a subspace have
         // fewer columns and codes than the schema.
-        let (d, n_panels, n_nominal) = (layout.n_attributes(), self.n_panels, self.n_nominal);
+        let (d, n_panels, n_nominal) = (layout.n_attributes(), self.n_panels(), self.n_nominal);
+        let (x, panels) = (&x[..n_rows * d], &mut self.panels[..n_rows * n_panels]);
+        let mut largest = 0;
         for (column, &attribute) in layout.numeric.iter().take(n_panels * V * LANES).enumerate() {
             // Only `V` vectors of each panel are used.
             let (panel, i) = (column / (V * LANES), column % (V * LANES));
-            let rows = self.panels.chunks_exact_mut(n_panels).zip(x.chunks_exact(d)).take(n_rows);
-            for (panels, x) in rows {
-                panels[panel].0[i] = x[attribute];
+            if attribute < d && panel < n_panels {
+                for (panels, x) in panels.chunks_exact_mut(n_panels).zip(x.chunks_exact(d)) {
+                    panels[panel].0[i] = x[attribute];
+                    largest = largest.max(x[attribute].to_bits() << 1);
+                }
             }
         }
+        // By the bits without the sign, from which missing and infinite numbers are the largest. Vectors of the panels
+        // could not be loaded yet: a load waits for several stores that are narrower.
+        let is_finite = largest < f64::INFINITY.to_bits() << 1;
+        self.zeros = if is_finite { F64x4::ZERO } else { F64x4::splat(f64::NAN) };
         let mut has_missing_code = false;
         for (i, nominal) in layout.nominal.iter().take(n_nominal).enumerate() {
-            let rows = self.codes.chunks_exact_mut(n_nominal).zip(x.chunks_exact(d)).take(n_rows);
-            for (codes, x) in rows {
-                codes[i] = nominal.code(x[nominal.attribute]);
-                has_missing_code |= codes[i] == MISSING;
-            }
+            has_missing_code |= nominal.fill_codes(i, &mut self.codes[..n_rows * n_nominal], n_nominal, x, d);
         }
-        let mut zeros = [F64x4::ZERO; V];
-        for panel in &self.panels[..n_rows * self.n_panels] {
-            for (v, zeros) in zeros.iter_mut().enumerate() {
-                *zeros = panel.vector(v).mul_add(F64x4::ZERO, *zeros);
-            }
-        }
-        self.zeros = zeros.into_iter().fold(F64x4::ZERO, F64x4::add);
-        if has_missing_code || self.zeros != F64x4::ZERO {
+        if has_missing_code || !is_finite {
             self.find_missing();
             let codes = self.codes.chunks_exact(self.n_nominal).take(n_rows);
             for (missing, codes) in self.has_missing.iter_mut().zip(codes) {
