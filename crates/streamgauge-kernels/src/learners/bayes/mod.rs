@@ -25,7 +25,7 @@ pub(super) use gaussian::{Column, Columns};
 pub(super) use staged_block::StagedBlock;
 pub(super) use subspaces::{Subspaces, sample};
 pub(super) use vote::vote_by_weights;
-pub(super) use vote::{RULED_OUT, normalise_likelihoods, relative_likelihood};
+pub(super) use vote::{RULED_OUT, normalise_likelihoods, normalise_weights, relative_likelihood, sum_votes};
 
 /// The statistics of a model, apart from its classes.
 #[derive(Debug, Clone, Copy)]

@@ -212,6 +212,14 @@ impl<const V: usize> Models<V> {
         let ModelSummary { weight, majority, .. } = self.summaries[model];
         vote_by_weights(self.weights(model), weight, majority, votes);
     }
+
+    /// Writes weights of which [`normalise_weights`] makes the same shares, and returns true; or false, if the shares are
+    /// written. A loop over many rows can then scale them: it would wait for numbers that have just been written.
+    #[inline(always)]
+    pub fn write_weights(&self, model: usize, votes: &mut [f64]) -> bool {
+        let ModelSummary { weight, majority, .. } = self.summaries[model];
+        write_weights(self.weights(model), weight, majority, votes)
+    }
 }
 
 /// Writes the shares of classes of the given weights, which add up to `total`; all for the majority if they are 0, none
@@ -223,17 +231,26 @@ pub(in crate::learners) fn vote_by_weights(
     majority: i32,
     votes: &mut [f64],
 ) {
-    if majority < 0 {
-        votes.fill(0.0);
-    } else if total > 0.0 {
+    if write_weights(weights, total, majority, votes) {
+        normalise_weights(votes, majority as usize);
+    }
+}
+
+/// Writes weights of which [`normalise_weights`] makes the shares, and returns true; or false, if the shares are written.
+#[inline(always)]
+fn write_weights(weights: impl Iterator<Item = f64>, total: f64, majority: i32, votes: &mut [f64]) -> bool {
+    let has_weight = (majority >= 0) & (total > 0.0);
+    if has_weight {
         for (vote, weight) in votes.iter_mut().zip(weights) {
             *vote = weight.min(f64::MAX);
         }
-        normalise_weights(votes, majority as usize);
     } else {
         votes.fill(0.0);
-        votes[majority as usize] = 1.0;
+        if majority >= 0 {
+            votes[majority as usize] = 1.0;
+        }
     }
+    has_weight
 }
 
 /// Returns the class of the greatest log-likelihood, the first of equals, or `otherwise` if all are ruled out; and that
@@ -260,30 +277,49 @@ pub(in crate::learners) fn relative_likelihood(log: f64) -> f64 {
 /// Scales votes, of which the greatest is 1, to a sum of 1; `best` stays ahead of earlier classes.
 #[inline(always)]
 pub(in crate::learners) fn normalise_likelihoods(votes: &mut [f64], best: usize) {
-    let sum: f64 = votes.iter().sum();
-    for vote in votes.iter_mut() {
-        *vote /= sum;
-    }
+    divide(votes, sum_votes(votes));
     keep_ahead(votes, best);
 }
 
 /// Scales votes to a sum of 1; `best` stays ahead of earlier classes.
 #[inline(always)]
-fn normalise_weights(votes: &mut [f64], best: usize) {
-    let top = votes[best];
-    for vote in votes.iter_mut() {
-        *vote /= top;
-    }
+pub(in crate::learners) fn normalise_weights(votes: &mut [f64], best: usize) {
+    divide(votes, votes[best]);
     normalise_likelihoods(votes, best);
+}
+
+/// Returns the sum of votes, in the order that suits vector instructions: four by four as far as they go, then the rest.
+#[inline(always)]
+pub(in crate::learners) fn sum_votes(votes: &[f64]) -> f64 {
+    let (fours, rest) = votes.as_chunks::<LANES>();
+    let sum = if fours.is_empty() { 0.0 } else { fours.iter().fold(F64x4::ZERO, |sum, &four| sum + F64x4(four)).sum() };
+    rest.iter().fold(sum, |sum, vote| sum + vote)
+}
+
+/// Divides votes by a number.
+#[inline(always)]
+fn divide(votes: &mut [f64], divisor: f64) {
+    let (fours, rest) = votes.as_chunks_mut::<LANES>();
+    for four in fours {
+        *four = F64x4(*four).map(|vote| vote / divisor).0;
+    }
+    for vote in rest {
+        *vote /= divisor;
+    }
 }
 
 /// Lowers the votes of classes before `best` that equal its own, the greatest, so that it stays the winner.
 #[inline(always)]
 fn keep_ahead(votes: &mut [f64], best: usize) {
     let most = votes[best];
-    // The usual case, without a loop of a length that cannot be predicted.
-    let n_equal: u32 = votes.iter().map(|&vote| u32::from(vote == most)).sum();
-    if n_equal > 1 {
+    // Equal votes are rare; they are counted without a loop of a length that cannot be predicted.
+    let is_most = |vote: f64| if vote == most { 1.0 } else { 0.0 };
+    let (fours, rest) = votes.as_chunks::<LANES>();
+    let mut n_equal = F64x4::ZERO;
+    for &four in fours {
+        n_equal = n_equal + F64x4(four).map(is_most);
+    }
+    if rest.iter().fold(n_equal.sum(), |n, &vote| n + is_most(vote)) > 1.0 {
         for vote in &mut votes[..best] {
             *vote = vote.min(most.next_down());
         }

@@ -3,6 +3,8 @@
 use std::ops::Range;
 
 use crate::dispatch;
+use crate::learners::bayes::sum_votes;
+use crate::learners::f64x4::{F64x4, LANES};
 use crate::learners::{ABSTAINED, Schema, Step, find_winner};
 use crate::randomness::{Draws, Poisson, poisson_quantile};
 
@@ -124,9 +126,13 @@ pub(super) fn add_shares(n_classes: usize, votes: &[f64], combined: &mut [f64]) 
 /// Adds a member's votes for one row, scaled to a sum of `weight`.
 #[inline(always)]
 pub(super) fn add_share(votes: &[f64], weight: f64, combined: &mut [f64]) {
-    let sum: f64 = votes.iter().sum();
+    let sum = sum_votes(votes);
     let scale = if sum > 0.0 { sum } else { 1.0 };
-    for (combined, vote) in combined.iter_mut().zip(votes) {
+    let ((fours, rest), (votes, last)) = (combined.as_chunks_mut::<LANES>(), votes.as_chunks::<LANES>());
+    for (combined, &votes) in fours.iter_mut().zip(votes) {
+        *combined = F64x4(*combined).zip(F64x4(votes), |combined, vote| combined + weight * (vote / scale)).0;
+    }
+    for (combined, vote) in rest.iter_mut().zip(last) {
         *combined += weight * (vote / scale);
     }
 }

@@ -6,12 +6,20 @@ use super::nodes::FIRST_FROZEN;
 use super::two_class::TwoClassBlock;
 use super::{HoeffdingTree, LeafPrediction};
 use crate::dispatch;
-use crate::learners::bayes::{RULED_OUT, normalise_likelihoods, relative_likelihood};
+use crate::learners::bayes::{RULED_OUT, normalise_likelihoods, normalise_weights, relative_likelihood};
 use crate::learners::rows::{BLOCK, Row, Rows};
 use crate::learners::{ABSTAINED, Block, Learner, Step, find_winner};
 
-/// Marks rows for which naive Bayes does not vote.
-const NO_CLASS: i32 = ABSTAINED;
+/// What the votes for a row still lack.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Votes {
+    /// Nothing.
+    Complete,
+    /// They are weights, which must be scaled; the class has the greatest.
+    Weights(i32),
+    /// They must be computed from the log-likelihoods; the class has the greatest.
+    LogLikelihoods(i32),
+}
 
 /// The predictions and votes for the rows of a block.
 pub(super) struct VoteBuffer<'a> {
@@ -23,8 +31,8 @@ pub(super) struct VoteBuffer<'a> {
     pub logs: &'a mut [f64],
     /// Per row, the greatest log-likelihood.
     pub max_logs: &'a mut [f64],
-    /// Per row, the likeliest class if naive Bayes votes; else [`NO_CLASS`], and `votes` are complete.
-    pub likeliest: &'a mut [i32],
+    /// Per row, what `votes` lack.
+    pub states: &'a mut [Votes],
 }
 
 impl<const V: usize> HoeffdingTree<V> {
@@ -63,8 +71,8 @@ impl<const V: usize> HoeffdingTree<V> {
         let mut end_nodes = [0; BLOCK];
         let end_nodes = &mut end_nodes[..predictions.len()];
         let complete = self.route_rows::<IN_SUBSPACES>(block, &mut rows, (end_nodes, &mut state.leaves));
-        let (max_logs, likeliest) = (&mut [0.0; BLOCK][..], &mut [NO_CLASS; BLOCK][..]);
-        let mut vote_buffer = VoteBuffer { rechecks, predictions, votes, logs: &mut logs, max_logs, likeliest };
+        let (max_logs, states) = (&mut [0.0; BLOCK][..], &mut [Votes::Complete; BLOCK][..]);
+        let mut vote_buffer = VoteBuffer { rechecks, predictions, votes, logs: &mut logs, max_logs, states };
         if complete && self.has_two_class_path() {
             self.interleave_two_class::<IN_SUBSPACES, true>(block, (&mut rows, end_nodes), state, &mut vote_buffer);
         } else {
@@ -114,9 +122,11 @@ impl<const V: usize> HoeffdingTree<V> {
         }
         let by_bayes = !majority_predicts && *most > RULED_OUT;
         if tested && by_bayes {
-            vote_buffer.likeliest[i % BLOCK] = class;
+            vote_buffer.states[i % BLOCK] = Votes::LogLikelihoods(class);
         } else if tested {
-            self.models.vote_by_weight(leaf, votes);
+            if self.models.write_weights(leaf, votes) {
+                vote_buffer.states[i % BLOCK] = Votes::Weights(majority);
+            }
         } else {
             votes.fill(0.0);
         }
@@ -167,13 +177,13 @@ impl<'a> VoteBuffer<'a> {
     /// Creates a buffer for predictions before learning, without votes.
     #[inline(always)]
     pub fn without_votes(predictions: &'a mut [i32]) -> Self {
-        Self { rechecks: false, predictions, votes: &mut [], logs: &mut [], max_logs: &mut [], likeliest: &mut [] }
+        Self { rechecks: false, predictions, votes: &mut [], logs: &mut [], max_logs: &mut [], states: &mut [] }
     }
 
-    /// Turns the log-likelihoods of rows into votes, where naive Bayes votes.
+    /// Completes the votes for rows.
     #[inline(always)]
     pub fn normalise(&mut self, rows: Range<usize>) {
-        if self.likeliest[rows.clone()].iter().all(|&best| best == NO_CLASS) {
+        if self.states[rows.clone()].iter().all(|&state| state == Votes::Complete) {
             return;
         }
         // The most frequent case, with loops of a constant length.
@@ -187,22 +197,28 @@ impl<'a> VoteBuffer<'a> {
     /// Does the same for a number of classes.
     #[inline(always)]
     fn normalise_classes(&mut self, rows: Range<usize>, n_classes: usize) {
-        let range = rows.start * n_classes..rows.end * n_classes;
+        let (range, states) = (rows.start * n_classes..rows.end * n_classes, &self.states[rows.clone()]);
         let logs = &mut self.logs[range.clone()];
-        for (logs, &most) in logs.chunks_exact_mut(n_classes).zip(&self.max_logs[rows.clone()]) {
-            for log in logs {
-                *log -= most;
+        if states.iter().any(|state| matches!(state, Votes::LogLikelihoods(_))) {
+            for (logs, &most) in logs.chunks_exact_mut(n_classes).zip(&self.max_logs[rows]) {
+                for log in logs {
+                    *log -= most;
+                }
+            }
+            // In one loop over all rows and classes, which the compiler vectorises.
+            for log in logs.iter_mut() {
+                *log = relative_likelihood(*log);
             }
         }
-        // In one loop over all rows and classes, which the compiler vectorises.
-        for log in logs.iter_mut() {
-            *log = relative_likelihood(*log);
-        }
         let shares = self.votes[range].chunks_exact_mut(n_classes).zip(logs.chunks_exact(n_classes));
-        for ((votes, logs), &best) in shares.zip(&self.likeliest[rows]) {
-            if best != NO_CLASS {
-                votes.copy_from_slice(logs);
-                normalise_likelihoods(votes, best as usize);
+        for ((votes, logs), &state) in shares.zip(states) {
+            match state {
+                Votes::Complete => {}
+                Votes::Weights(best) => normalise_weights(votes, best as usize),
+                Votes::LogLikelihoods(best) => {
+                    votes.copy_from_slice(logs);
+                    normalise_likelihoods(votes, best as usize);
+                }
             }
         }
     }
