@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # for editors and type checkers: a name is imported when it i
         errors,
         experiments,
         forgetting,
+        gauge,
         labelling,
         learners,
         measures,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:  # for editors and type checkers: a name is imported when it i
     from streamgauge.evaluation import Evaluation, evaluate
     from streamgauge.experiments.run import run
     from streamgauge.forgetting import AdwinWindow, Fading, Landmark, Window
+    from streamgauge.gauge import Gauge
     from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, NoChange
     from streamgauge.repetition import rerun
     from streamgauge.results import Results, load, save
@@ -49,6 +51,7 @@ __all__ = [
     "Evaluation",
     "Fading",
     "File",
+    "Gauge",
     "HoeffdingTree",
     "Hyperplane",
     "Landmark",
@@ -80,6 +83,7 @@ _FAMILIES = {
     "errors": ["StreamgaugeError"],
     "experiments": ["run"],
     "forgetting": ["AdwinWindow", "Fading", "Landmark", "Window"],
+    "gauge": ["Gauge"],
     "labelling": [],
     "learners": ["HoeffdingTree", "MajorityClass", "NaiveBayes", "NoChange"],
     "measures": [],

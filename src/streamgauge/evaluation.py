@@ -16,6 +16,7 @@ from streamgauge._engine.collector import Progress, join_confusions, join_label_
 from streamgauge._engine.journal import Journal, Layout
 from streamgauge._engine.loop import Run, RunOptions
 from streamgauge._engine.planner import RowSourceSpec
+from streamgauge._engine.pushed import PushedRun
 from streamgauge._engine.schedule import Score, check_score
 from streamgauge._engine.signals import catch_stop_signals
 from streamgauge._engine.source import RowSource, default_batch_size
@@ -192,7 +193,7 @@ class Evaluation:
         self.stop_after: int | None = None
         """A row after which the run ends although more rows were planned; None for no such row."""
         self._resume = resume
-        self._run: Run | None = None
+        self._run: Run | PushedRun | None = None
         self.requirements = as_requirements(budgets)
         self._bound = tuple(each.bind(self._source.schema, self.measures) for each in self.requirements)
         self._check_requirements()
@@ -259,7 +260,7 @@ class Evaluation:
             with_votes=find_task(self._source.schema).has_votes
             and (
                 self._label_design is not None
-                or any(map(needs_votes, (*self.measures, *self._required_measures)))
+                or any(map(needs_votes, (*self.measures, *self.required_measures)))
                 or any(map(needs_votes, self.recorders))
             ),
             with_cell_batches=bool(self.recorders),
@@ -270,8 +271,8 @@ class Evaluation:
             rows=RowSourceSpec(
                 self.stream, self.scheme, self.labelling, self.seed, self.score, self._scores_unlabelled_start
             ),
-            live_measures=self._required_measures,
-            keeps_looks=bool(self._required_measures),
+            live_measures=self.required_measures,
+            keeps_looks=bool(self.required_measures),
             labels_wait=self.score == "first" and not isinstance(self.labelling, AllLabels),
             label_design=self._label_design,
         )
@@ -385,8 +386,8 @@ the measures, or use two_way_t
     def advance(self, should_stop: Callable[[], bool] = lambda: False) -> Iterator[Progress]:
         """Run batch by batch, from the start or a checkpoint, until the rows end or `should_stop` returns True."""
         if self.journal is None:
-            self._run = self._make_run()
-            yield from self._run.advance(should_stop)
+            self._run = run = self._make_run()
+            yield from run.advance(should_stop)
             return
         with_times = self._stream.has_times is not False
         compared = tuple(measure.name for measure in self._build_run_spec().compared)
@@ -397,6 +398,19 @@ the measures, or use two_way_t
                 journal.write_progress(progress, self.failures, self._describe_source)
                 yield progress
             journal.close("cut short" if run.ended_by else "complete", run.ended_by)
+
+    def push_rows(self) -> PushedRun:
+        """Return a run to which a caller passes batches of rows with predictions, in place of the stream."""
+        live_test, n_analyses = self._plan_analyses()
+        self._run = run = PushedRun(
+            self._source,
+            self.run_spec,
+            every=self.every,
+            live_test=live_test,
+            n_analyses=n_analyses,
+            model_watch=self._make_model_watch(),
+        )
+        return run
 
     def _make_run(self) -> Run:
         live_test, n_analyses = self._plan_analyses()  # may count the rows of a file, so it comes before run_spec
@@ -424,7 +438,7 @@ the measures, or use two_way_t
         return RunManifest.here(*self._names, {**self._describe(), "recorders": recorders})
 
     @property
-    def _required_measures(self) -> tuple[Measure, ...]:
+    def required_measures(self) -> tuple[Measure, ...]:
         """The measures of the requirements, each once."""
         return tuple({requirement.measure.name: requirement.measure for requirement in self._bound}.values())
 
@@ -616,11 +630,11 @@ the measures, or use two_way_t
             "live_test": None if self.live_test is None else to_text(self.live_test),
             **({"budgets": list(map(str, self.requirements))} if self.requirements else {}),
             "seed": self.seed,
-            CALL: self._describe_call(),
+            CALL: self.describe_arguments(),
         }
         return cast("RunDescription", facts)
 
-    def _describe_call(self) -> dict[str, object]:
+    def describe_arguments(self) -> dict[str, Any]:
         """Return the arguments of this evaluation, so that it can be repeated."""
         return describe_call(
             stream=self.stream,

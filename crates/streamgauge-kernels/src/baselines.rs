@@ -71,10 +71,9 @@ impl Majority {
         writer.u64((self.class + 1) as u64);
     }
 
-    /// Reads a state with the same number of classes.
+    /// Reads a state with at most as many classes.
     fn read(&self, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
-        let mut weights = vec![0.0; self.weights.len()];
-        reader.f64s_into(&mut weights)?;
+        let weights = read_weights(self.weights.len(), reader)?;
         let class = reader.u64()?;
         if class > weights.len() as u64 || weights.iter().any(|weight| !(0.0..f64::INFINITY).contains(weight)) {
             return Err(reader.error("it has an invalid class or weight"));
@@ -155,6 +154,19 @@ impl Majority {
             Some(weights) => labels.iter().zip(weights).for_each(|(&label, &weight)| add(label, weight)),
         }
     }
+}
+
+/// Reads the weight of each class; those that were saved may be fewer.
+///
+/// # Errors
+/// Returns [`KernelError::Saved`] if they are more, or the bytes end.
+fn read_weights(n_classes: usize, reader: &mut Reader<'_>) -> Result<Vec<f64>, KernelError> {
+    let mut weights = reader.f64s()?;
+    if weights.len() > n_classes {
+        return Err(reader.error("it has more classes"));
+    }
+    weights.resize(n_classes, 0.0);
+    Ok(weights)
 }
 
 /// The state of both baselines in one fold; they learn the same rows as the fold.
@@ -248,7 +260,7 @@ pub trait MajorityBaseline: Send + Sync {
     /// Saves the state.
     fn save(&self) -> Vec<u8>;
 
-    /// Restores the saved state of a baseline with the same options.
+    /// Restores the saved state of a baseline with the same options and at most as many classes.
     ///
     /// # Errors
     /// Returns [`KernelError::Saved`] if the bytes are damaged or of another kind; the baseline is then unchanged.
@@ -317,14 +329,13 @@ impl Baselines {
         writer.finish()
     }
 
-    /// Restores the saved state of baselines with the same number of classes.
+    /// Restores the saved state of baselines with at most as many classes.
     ///
     /// # Errors
     /// Returns [`KernelError::Saved`] if the bytes are damaged or of another kind; the baselines are then unchanged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
-        let mut weights = vec![0.0; self.majority.weights.len()];
-        reader.f64s_into(&mut weights)?;
+        let weights = read_weights(self.majority.weights.len(), &mut reader)?;
         let classes = reader.u64s()?;
         let [class, last] = classes[..] else {
             return Err(reader.error("it has a wrong number of classes"));

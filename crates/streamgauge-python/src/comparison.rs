@@ -94,6 +94,12 @@ impl PairCounter {
         let kernel = &mut self.kernel;
         run_kernel(py, || kernel.load(state))
     }
+
+    /// Adds the counts of a saved state of other rows.
+    fn merge(&mut self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
+        let kernel = &mut self.kernel;
+        run_kernel(py, || kernel.merge(state))
+    }
 }
 
 fn to_int64(py: Python<'_>, counts: Vec<u64>) -> Column {

@@ -148,6 +148,12 @@ impl Forgetting {
         let kernel = &mut self.kernel;
         run_kernel(py, || kernel.load(state))
     }
+
+    /// Adds the rows of a saved state of other classes; `classes` are their numbers here.
+    fn merge(&mut self, py: Python<'_>, state: &[u8], classes: Vec<u32>) -> PyResult<()> {
+        let kernel = &mut self.kernel;
+        run_kernel(py, || kernel.merge(state, &classes))
+    }
 }
 
 impl Forgetting {

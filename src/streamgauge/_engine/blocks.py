@@ -2,14 +2,16 @@
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamgauge import _native
 from streamgauge.forgetting import NativeForgetting, NumberSums
 from streamgauge.records import BlockLayout, BlockTallies, CellBlocks, Trace
-from streamgauge.records.blocks import MAX_VOTE_BINS, VoteBins, find_block_length
+from streamgauge.records.blocks import MAX_VOTE_BINS, VoteBins, find_block_length, make_layout
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
 
 __all__ = ["BlockHistory", "BlockState"]
@@ -87,6 +89,10 @@ class BlockState:
         """Restore a saved state, bit for bit."""
         self._state.load(state)
 
+    def merge(self, state: bytes, classes: Sequence[int]) -> None:
+        """Add the rows of a saved state, whose classes have these codes here."""
+        self._state.merge(state, classes)
+
 
 class BlockHistory:
     """The cumulative tallies of all cells at the ends of blocks: of a long run, those of blocks joined in pairs.
@@ -114,11 +120,18 @@ class BlockHistory:
         """The ends of blocks, ascending; up to the last addition those of joined blocks are dropped."""
         self._numbers = np.empty((n_cells, 0, layout.n_numbers))
         self._votes: list[list[tuple[VoteBins, ...]]] = [[] for _ in range(n_cells)]
+        self.is_stopped = False
+        """Whether no blocks are kept any more, since the rows are not consecutive."""
+
+    def stop(self) -> None:
+        """Drop all blocks, and keep none from now on."""
+        self.rows, self.is_stopped = [], True
+        self._numbers, self._votes = self._numbers[:, :0], [[] for _ in self._votes]
 
     def add(self, kept: Mapping[int, CellBlocks | None]) -> None:
         """Add the tallies of cells at the next ends of blocks; None for a cell that has failed."""
         known = next((blocks for blocks in kept.values() if blocks is not None), None)
-        if known is None or not known.rows:
+        if known is None or not known.rows or self.is_stopped:
             return
         self._thin()
         numbers = np.full((len(self._numbers), len(known.rows), self.layout.n_numbers), np.nan)
@@ -169,18 +182,39 @@ class BlockHistory:
             CellBlocks(tuple(self.rows), numbers, tuple(votes))
             for numbers, votes in zip(self._numbers, self._votes, strict=True)
         ]
-        return pack("block history", {}, [_pack_cell(cell) for cell in cells])
+        facts = {"layout": [self.layout.n_classes, self.layout.statistics], "is_stopped": self.is_stopped}
+        return pack("block history", facts, [_pack_cell(cell) for cell in cells])
 
     def load(self, state: bytes) -> None:
-        """Restore the state of a run with the same cells."""
-        _, parts = unpack("block history", state)
+        """Restore the state of a run with the same cells, perhaps of fewer classes."""
+        facts, parts = unpack("block history", state)
         with loading("block history"):
             cells = [_unpack_cell(part) for part in parts]
             if len(cells) != len(self._numbers) or len({cell.rows for cell in cells}) != 1:
                 msg = "it has other cells"
                 raise ValueError(msg)
-            self._numbers = np.stack([cell.numbers for cell in cells])
-            self.rows, self._votes = list(cells[0].rows), [list(cell.votes) for cell in cells]
+            n_classes, statistics = facts["layout"]
+            saved = make_layout(n_classes, tuple(statistics))
+            self._numbers = self.layout.adopt(np.stack([cell.numbers for cell in cells]), saved)
+            self.rows, self.is_stopped = list(cells[0].rows), facts["is_stopped"]
+            n = self.layout.n_classes if self.layout.has_votes else 0
+            self._votes = [[_pad_votes(votes, n) for votes in cell.votes] if n else [] for cell in cells]
+
+
+def _pad_votes(votes: tuple[VoteBins, ...], n_classes: int) -> tuple[VoteBins, ...]:
+    """Return the bins of the votes for more classes: no row voted for the new ones."""
+    if len(votes) == n_classes:
+        return votes
+    weight = float(votes[0][1].sum())
+    return (*votes, *[(_find_bin_of_zero(), np.array([[0.0], [weight]]))] * (n_classes - len(votes)))
+
+
+@cache
+def _find_bin_of_zero() -> NDArray[np.int64]:
+    """Return the bin of the rows that did not vote for a class."""
+    state, code, hit = _native.landmark(2, ["ranks"]), np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.bool_)
+    state.update(code, code, hit, hit, None, np.empty(0, dtype=np.int64), votes=np.array([[1.0, 0.0]]))
+    return state.vote_bins(MAX_VOTE_BINS)[1][0]
 
 
 def _pack_cell(blocks: CellBlocks) -> bytes:

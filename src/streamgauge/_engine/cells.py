@@ -280,6 +280,10 @@ class Fold:
             self._test.slots, self._weight.slots = columns["test"], columns["weight"]
             self.n_scored = facts["n_scored"]
 
+    def merge(self, state: bytes) -> None:
+        """Count the rows of a saved fold as scored; its baselines, which depend on the order of rows, are left."""
+        self.n_scored += unpack("fold", state)[0]["n_scored"]
+
 
 class Cell:
     """One learner in one fold, with its tallies, detectors and meter."""
@@ -522,6 +526,14 @@ class Cell:
             self.predicted_from = facts["predicted_from"]
             if facts["failure"]:
                 self.failure = Failure(self.name, self.fold.number, *facts["failure"])
+
+    def merge(self, state: bytes, classes: Sequence[int]) -> None:
+        """Add the tallies of a saved cell of other rows, whose classes have these codes here."""
+        facts, states = unpack("cell", state)
+        saved = dict(zip(facts["parts"], states, strict=True))
+        for index, tally in enumerate(self._states):
+            tally.merge(saved[f"forgetting {index}"], classes)  # type: ignore[attr-defined]
+        self.predicted_from = min(self.predicted_from, facts["predicted_from"])
 
 
 def drop_rows(tallies: Sequence[Tally]) -> Sequence[Tally]:
@@ -767,6 +779,20 @@ class CellGroup:
             fold.load(saved.folds[fold.number])
         for index, cell in zip(self.run_spec.indices, self._cells, strict=True):
             cell.load(saved.cells[index], trusted=trusted)
+
+    def merge(self, saved: SavedStates, classes: Sequence[int]) -> None:
+        """Add the rows of saved cells and folds, whose classes have these codes here."""
+        for fold in self._folds:
+            fold.merge(saved.folds[fold.number])
+        for index, cell in zip(self.run_spec.indices, self._cells, strict=True):
+            cell.merge(saved.cells[index], classes)
+
+    def read(self, row: int) -> NDArray[np.float64]:
+        """Return the values after the last row, float64 [cells, forgettings, measures]; changes nothing."""
+        for cell in self._cells:
+            cell.set_block_rows(())
+        values: NDArray[np.float64] = self._measure([cell.finish([row]) for cell in self._cells], [row])[:, :, 0]
+        return values
 
     def _measure(self, tallies: list[CellTallies], reading_rows: Sequence[int]) -> NDArray[np.float64]:
         """Measure the tallies [cell][forgetting][reading]; return values [cell, forgetting, reading, measure]."""

@@ -388,6 +388,21 @@ class Collector:
         labels = pack_columns("label sums", {}, {"numbers": self.label_sums})
         return pack("collector", facts, [self._pairs.save(), models, *blocks, labels, *totals])
 
+    def merge(self, state: bytes) -> None:
+        """Add the counts of a saved collector of other rows.
+
+        Blocks of consecutive rows end here, so that later verdicts are on all rows.
+        """
+        facts, (pairs, *_) = unpack("collector", state)
+        self._pairs.merge(pairs)
+        if self._models is not None:
+            self._models.restart()
+        if self._blocks is not None:
+            self._blocks.stop()
+        self.n_done += facts["n_done"]
+        for fold, n_scored in enumerate(facts["n_scored"]):
+            self._n_scored[fold] += n_scored
+
     def load(self, state: bytes) -> None:
         """Restore the state of a run with the same cells."""
         facts, (pairs, models, blocks, live_blocks, labels, *totals) = unpack("collector", state)

@@ -14,6 +14,7 @@ from streamgauge._foreign import is_stream
 from streamgauge.errors import StreamgaugeError
 from streamgauge.protocols import Labelling, Scheme, Stream
 from streamgauge.records import Arrivals, Batch
+from streamgauge.records.columns import pad_classes
 from streamgauge.streams.composed import Composed
 from streamgauge.streams.generators import native
 from streamgauge.tasks import find_task
@@ -100,7 +101,7 @@ class Planner:
         label_counts = self._labels.count(batch, groups, self._scheduler.arrived, self._scheduler.hidden, reading_rows)
         saves = stop > 0 and self._saves(stop)
         if saves:
-            self._states[stop] = self._save()
+            self._states[stop] = self.save()
         return BatchPlan(
             reading_rows=reading_rows,
             n_done=max(0, stop),
@@ -124,12 +125,15 @@ class Planner:
             if stride and (row // every % stride == 0 or row == self._n_rows)
         ]
 
-    def final_plan(self, n_done: int) -> BatchPlan | None:
-        """Return the plan after the last row: a final test and a reading, if they are due; None without rows."""
+    def final_plan(self, n_done: int, *, always: bool = False) -> BatchPlan | None:
+        """Return the plan after the last row: a final test and a reading, if they are due; None without rows.
+
+        With `always` there is a reading even if one was planned there before.
+        """
         schedule = self._scheduler.schedule_final_test(n_done) if n_done else None
         if n_done == 0:
             return None
-        is_due = schedule is not None or n_done % self._every != 0
+        is_due = always or schedule is not None or n_done % self._every != 0
         n_before, totals, label_counts, time = self._before
         if n_done > n_before:  # else the last planned batch did not run
             totals, label_counts, time = self._scheduler.totals, self._labels.totals, self._time
@@ -145,7 +149,8 @@ class Planner:
             longest_delays=[totals.longest_delay] if is_due else [],
         )
 
-    def _save(self) -> dict[str, bytes]:
+    def save(self) -> dict[str, bytes]:
+        """Return the state after the last planned batch."""
         states = {"scheduler": self._scheduler.save(), "labels": self._labels.totals.astype("<i8").tobytes()}
         if self._time is not None:
             states["time"] = np.array(self._time, dtype="<f8").tobytes()
@@ -154,7 +159,7 @@ class Planner:
 
     def mark(self) -> PlannerMark:
         """Return the state after the last planned batch, for `go_back`."""
-        return self._before, self._save()
+        return self._before, self.save()
 
     def go_back(self, mark: PlannerMark, n_done: int) -> None:
         """Forget the batches that were planned after a mark, at which `n_done` rows were planned."""
@@ -167,12 +172,25 @@ class Planner:
         return self._states.pop(n_rows)
 
     def load(self, states: Mapping[str, bytes]) -> None:
-        """Continue after the row at which states were saved."""
+        """Continue after the row at which states were saved, perhaps with fewer classes."""
         self._scheduler.load(states["scheduler"])
-        self._labels.totals = np.frombuffer(states["labels"], dtype="<i8").astype(np.int64)
+        labels = np.frombuffer(states["labels"], dtype="<i8").astype(np.int64)
+        self._labels.totals = pad_classes(labels, len(self._labels.totals) - 3, last=3)
         self._time = float(np.frombuffer(states["time"], dtype="<f8")[0]) if "time" in states else None
         if self._source.live is not None:
             self._source.live.restore(states["stream"])
+
+    def merge(self, other: "Planner", classes: Sequence[int]) -> None:
+        """Add the counts of another planner of other rows, whose classes have these codes here."""
+        counts = other._labels.totals
+        groups = list(classes) or list(range(len(counts) - 3))  # of numbers there is one
+        self._labels.totals[[*groups, -3, -2, -1]] += np.append(counts[: len(groups)], counts[-3:])
+        totals, more = self._scheduler.totals, other._scheduler.totals
+        summed = {field.name: getattr(totals, field.name) + getattr(more, field.name) for field in fields(totals)}
+        summed["longest_delay"] = max(totals.longest_delay, more.longest_delay)
+        self._scheduler.totals = LabelTotals(**summed)
+        known = [time for time in (self._time, other._time) if time is not None]
+        self._time = max(known, default=None)
 
     def commit(self, states: Mapping[str, bytes]) -> None:
         """Acknowledge to a live stream that states are safe on disk."""

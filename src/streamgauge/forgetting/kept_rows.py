@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from streamgauge.errors import StreamgaugeError
 from streamgauge.forgetting.moa_counting import SavableState
 from streamgauge.records import ScoredNumbers, ScoredRows, Trace, fill_abstentions
+from streamgauge.records.columns import pad_classes
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
 
 __all__ = ["RowKeeper"]
@@ -103,14 +104,17 @@ class RowKeeper:
         return pack("tally with rows", {"n_classes": self._n_classes}, [self._state.save(), rows])
 
     def load(self, state: bytes) -> None:
-        """Restore a saved state of the same forgetting, bit for bit."""
+        """Restore a saved state of the same forgetting, bit for bit; it may have fewer classes."""
         facts, parts = unpack("tally with rows", state)
         with loading("tally with rows"):
             tally, rows = parts
-            if facts["n_classes"] != self._n_classes:
-                msg = f"it has {facts['n_classes']} classes"
+            n_classes = facts["n_classes"]
+            if n_classes > self._n_classes:
+                msg = f"it has {n_classes} classes"
                 raise ValueError(msg)
             columns = unpack_columns("rows", rows)[1]
+            if columns.get("votes") is not None and columns["votes"].shape[1:] == (n_classes,):
+                columns["votes"] = pad_classes(columns["votes"], self._n_classes)
             lengths = {len(column) for column in columns.values()}
             shapes = {name: column.shape[1:] for name, column in columns.items() if name != "weight"}
             if len(lengths) != 1 or shapes != {

@@ -145,9 +145,27 @@ class NativeForgetting:
         return self._kernel.save()
 
     def load(self, state: bytes) -> None:
-        """Restore a saved state of the same forgetting, bit for bit."""
+        """Restore a saved state of the same forgetting, bit for bit; it may have fewer classes, the first of these."""
         try:
             self._kernel.load(state)
+        except ValueError as error:
+            raise StreamgaugeError(str(error)) from None
+
+    def merge(self, state: bytes, classes: Sequence[int]) -> None:
+        """Add the rows of a saved state, whose classes have these codes here; only for `Landmark`.
+
+        Examples
+        --------
+        >>> y, hit = np.array([0, 1, 1], dtype=np.int32), np.zeros(3, dtype=np.bool_)
+        >>> trace = Trace(np.arange(3), y, y, hit, hit)
+        >>> first, second = (NativeForgetting(_native.landmark(2)) for _ in range(2))
+        >>> _ = second.update(trace, [])
+        >>> first.merge(second.save(), [1, 0])
+        >>> first.update(trace, [0])[0].support.tolist()
+        [2.0, 1.0]
+        """
+        try:
+            self._kernel.merge(state, classes)
         except ValueError as error:
             raise StreamgaugeError(str(error)) from None
 

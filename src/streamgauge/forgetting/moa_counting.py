@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge.records import ABSTAINED, Tallies, Trace
+from streamgauge.records.columns import pad_classes
 from streamgauge.records.serialise import loading, pack, pack_columns, unpack, unpack_columns
 
 __all__ = ["MoaCounting", "SavableState"]
@@ -117,8 +118,9 @@ class MoaCounting:
             tally, rows = parts
             columns = unpack_columns("rows", rows)[1]
             last, weights, weight, label = (facts["last"], *(columns[name] for name in ("weights", "entered", "label")))
-            if weights.shape != self._weights.shape:
+            if len(weights) > len(self._weights):
                 msg = f"it counts {len(weights)} classes"
                 raise ValueError(msg)
+            weights = pad_classes(weights, len(self._weights))
             self._state.load(tally)
         self._last, self._weights, self._weight, self._label = last, weights, weight, label

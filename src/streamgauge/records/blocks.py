@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.errors import StreamgaugeError
+from streamgauge.records.columns import pad_classes
 from streamgauge.records.number_tally import NumberTallies
 from streamgauge.records.tally import Column, Tallies, sum_classes
 
@@ -207,6 +208,34 @@ class BlockLayout:
         """Return the numbers of tallies, float64 [tallies, numbers]."""
         n = len(tallies)
         return np.concatenate([getattr(tallies, name).reshape(n, -1) for name in self.shapes], axis=1, dtype=np.float64)
+
+    def adopt(self, numbers: NDArray[np.float64], saved: "BlockLayout") -> NDArray[np.float64]:
+        """Return numbers, [..., numbers], of a layout with fewer classes, which are the first, as those of this one.
+
+        Examples
+        --------
+        >>> BlockLayout(3, ()).adopt(np.arange(1.0, 8.0), BlockLayout(2, ())).tolist()
+        [1.0, 2.0, 0.0, 3.0, 4.0, 0.0, 0.0, 0.0, 0.0, 5.0, 6.0, 0.0, 7.0]
+        """
+        if saved == self:
+            return numbers
+        ahead, c = numbers.shape[:-1], self.n_classes
+        parts: dict[str, Column] = {
+            name: numbers[..., start:end].reshape(*ahead, *saved.shapes[name])
+            for name, (start, end) in saved.positions.items()
+        }
+        if saved.has_matrices and not self.has_matrices:
+            confusion, abstained = parts["confusion"], parts["abstained"]
+            parts["right"] = np.diagonal(confusion, axis1=-2, axis2=-1)
+            parts["support"], parts["predicted"] = confusion.sum(axis=-1) + abstained, confusion.sum(axis=-2)
+        columns = []
+        for name, shape in self.shapes.items():
+            part = parts[name]
+            n_axes = 2 if name in ("confusion", "ranks") else len(shape)
+            for axis in range(part.ndim - n_axes, part.ndim):
+                part = pad_classes(part, c, axis, fill=np.nan if name == "ranks" else 0.0)
+            columns.append(part.reshape(*ahead, -1))
+        return np.concatenate(columns, axis=-1)
 
     def restore(self, numbers: NDArray[np.float64], ranks: Column | None = None) -> Any:  # noqa: ANN401
         """Return the tallies of numbers; `ranks` replaces how votes rank rows, which cannot be added."""

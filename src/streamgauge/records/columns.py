@@ -4,8 +4,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["SharedColumn", "protect", "protect_fields"]
+__all__ = ["SharedColumn", "pad_classes", "protect", "protect_fields"]
 
 T = TypeVar("T")
 
@@ -38,6 +39,43 @@ def protect_fields(record: Any) -> None:  # noqa: ANN401
     columns = vars(record)
     for name, column in columns.items():
         columns[name] = protect(column)
+
+
+def pad_classes(
+    column: NDArray[Any],
+    n_classes: int,
+    axis: int = -1,
+    *,
+    last: int = 0,
+    fill: float = 0.0,
+) -> NDArray[Any]:
+    """Return a column with room for more classes along an axis; the classes that it has are the first of them.
+
+    Parameters
+    ----------
+    column
+        The numbers by class along the axis.
+    n_classes
+        The number of classes to make room for.
+    axis
+        The axis of the classes.
+    last
+        How many entries of the axis follow the classes, and still do.
+    fill
+        The number of the new classes.
+
+    Examples
+    --------
+    >>> pad_classes(np.array([[1, 2, 9]]), 3, last=1).tolist()
+    [[1, 2, 0, 9]]
+    """
+    n_old = column.shape[axis] - last
+    if n_old == n_classes:
+        return column
+    missing = list(column.shape)
+    missing[axis] = n_classes - n_old
+    classes, rest = np.split(column, [n_old], axis=axis)
+    return np.concatenate([classes, np.full(missing, fill, dtype=column.dtype), rest], axis=axis)
 
 
 class SharedColumn(cached_property[T]):

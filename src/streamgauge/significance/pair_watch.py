@@ -166,21 +166,41 @@ class PairWatch:
         self._indices = list_pairs(range(len(names)))
         self._shape, self._live_blocks = (min(len(names), MAX_PAIRED), n_folds), live_blocks
         self._counter = _native.PairCounter(*self._shape)
-        self._watches: list[_MeasureWatch] = []
-        if live_test is not None and len(names) > 1:
-            measures, waits = live_blocks.measures, live_blocks.labels_wait
-            self._watches = [
-                _MeasureWatch(
-                    Monitor(live_test, n_looks=n_looks, measure=measure, n_measures=len(measures)),
-                    by_counts=live_blocks.source is None or live_test.uses_counts(measure, n_folds, labels_wait=waits),
-                )
-                for measure in measures
-            ]
+        self._live_test, self._n_looks = (live_test if len(names) > 1 else None), n_looks
+        self._watches = self._make_watches()
         self._reads_counts = any(watch.by_counts for watch in self._watches)
         self._row = 0
         self._changes: list[Verdict] = []
         self.predicted_from: NDArray[np.int64] = np.zeros(len(names), dtype=np.int64)
         """The row after which each learner had a scored prediction, no abstention, in every fold; set by the run."""
+
+    def _make_watches(self) -> list[_MeasureWatch]:
+        live_test, facts = self._live_test, self._live_blocks
+        if live_test is None:
+            return []
+        n_folds, measures, waits = self._shape[1], facts.measures, facts.labels_wait
+        return [
+            _MeasureWatch(
+                Monitor(live_test, n_looks=self._n_looks, measure=measure, n_measures=len(measures)),
+                by_counts=facts.source is None or live_test.uses_counts(measure, n_folds, labels_wait=waits),
+            )
+            for measure in measures
+        ]
+
+    def merge(self, state: bytes) -> None:
+        """Add the counts of a saved watch over the same learners, of other rows; earlier verdicts are dropped.
+
+        Verdicts that need blocks of consecutive rows will find none.
+        """
+        facts, (counter, *_) = unpack("PairWatch", state)
+        if [tuple(pair) for pair in facts["names"]] != self._names:
+            msg = "the saved state is that of other learners"
+            raise StreamgaugeError(msg)
+        try:
+            self._counter.merge(counter)
+        except ValueError as error:
+            raise StreamgaugeError(str(error)) from error
+        self._watches, self._changes = self._make_watches(), []
 
     def update(
         self,

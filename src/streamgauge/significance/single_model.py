@@ -42,7 +42,7 @@ from streamgauge.records import (
     Tallies,
     sum_classes,
 )
-from streamgauge.records.blocks import FIRST_LENGTH, MAX_BLOCKS, find_block_length
+from streamgauge.records.blocks import FIRST_LENGTH, MAX_BLOCKS, find_block_length, make_layout
 from streamgauge.records.serialise import loading, pack_columns, unpack_columns
 from streamgauge.significance.confidence_sequences import (
     bernstein_log_e,
@@ -819,6 +819,7 @@ class ModelWatch:
             "first_rows": [[*claim, row] for claim, row in self._first_rows.items()],
             "awaits_references": self._awaits_references,
             "early_rows": self._early_rows,
+            "layout": [self._layout.n_classes, self._layout.statistics],
         }
         columns = {"early": self._early}
         for index, reference in enumerate(self._references.values()):
@@ -826,7 +827,7 @@ class ModelWatch:
         return pack_columns("model watch", facts, columns)
 
     def load(self, state: bytes) -> None:
-        """Restore the saved state of a watch over the same learners and requirements."""
+        """Restore the saved state of a watch over the same learners and requirements, perhaps of fewer classes."""
         facts, columns = unpack_columns("model watch", state)
         with loading("model watch"):
             if facts["requirements"] != [requirement.text for requirement in self.requirements]:
@@ -846,7 +847,12 @@ class ModelWatch:
             }
             self._first_rows = {(name, q): row for name, q, row in facts["first_rows"]}
             self._awaits_references, self._early_rows = facts["awaits_references"], facts["early_rows"]
-            self._early = columns["early"]
+            n_classes, statistics = facts["layout"]
+            self._early = self._layout.adopt(columns["early"], make_layout(n_classes, tuple(statistics)))
+
+    def restart(self) -> None:
+        """Forget all verdicts, since rows were added whose order is unknown; those that follow are on all rows."""
+        self._states, self._changes, self._findings, self._first_rows = {}, [], {}, {}
 
 
 def _get_total(tallies: Tallies) -> Column:

@@ -1,7 +1,7 @@
 //! The majority class of the last labels.
 
 use super::class_weights::ClassWeights;
-use super::{LabelRows, MajorityBaseline};
+use super::{LabelRows, MajorityBaseline, read_weights};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
@@ -153,8 +153,7 @@ impl RecentLabels {
             window.n_weighted += usize::from(weight != 1.0);
         }
         window.next = reader.usize()?;
-        let mut weights = vec![0.0; self.n_classes];
-        reader.f64s_into(&mut weights)?;
+        let weights = read_weights(self.n_classes, reader)?;
         let (n, width) = (window.labels.len(), self.width);
         if n > width || !(if n < width { window.next == n } else { window.next < width }) {
             return Err(reader.error("its window has another size"));

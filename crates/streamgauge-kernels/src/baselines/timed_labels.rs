@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::MajorityBaseline;
 use super::class_weights::ClassWeights;
+use super::{MajorityBaseline, read_weights};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 
@@ -80,8 +80,7 @@ impl MajorityBaseline for TimedLabels {
         reader.f64s_into(&mut clock)?;
         let (times, labels, label_weights) = (reader.f64s()?, reader.u64s()?, reader.f64s()?);
         let n_left = reader.usize()?;
-        let mut weights = vec![0.0; self.n_classes];
-        reader.f64s_into(&mut weights)?;
+        let weights = read_weights(self.n_classes, &mut reader)?;
         let is_class = |&label: &u64| label < self.n_classes as u64;
         if clock[0] != self.seconds || labels.len() != times.len() || label_weights.len() != times.len() {
             return Err(reader.error("it has another size"));

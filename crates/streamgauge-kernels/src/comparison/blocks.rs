@@ -37,18 +37,49 @@ impl Blocks {
 
     fn open_block(&mut self) {
         if self.scored.len() == MAX_BLOCKS {
-            let m = self.n_learners;
-            self.scored = self.scored.chunks_exact(2).map(|pair| pair[0] + pair[1]).collect();
-            self.hits = self
-                .hits
-                .chunks_exact(2 * m)
-                .flat_map(|pair| (0..m).map(|learner| pair[learner] + pair[m + learner]))
-                .collect();
-            self.length *= 2;
+            self.join_pairs();
         }
         self.scored.push(0);
         self.hits.extend((0..self.n_learners).map(|_| 0));
         self.room = self.length;
+    }
+
+    /// Joins neighbouring blocks in pairs.
+    fn join_pairs(&mut self) {
+        let m = self.n_learners;
+        if self.scored.len() % 2 == 1 {
+            self.room += self.length; // the last block waits for the rows of its neighbour
+        }
+        self.scored = self.scored.chunks(2).map(|pair| pair.iter().sum()).collect();
+        self.hits = self
+            .hits
+            .chunks(2 * m)
+            .flat_map(|pair| (0..m).map(|learner| pair.chunks_exact(m).map(|hits| hits[learner]).sum::<u64>()))
+            .collect();
+        self.length *= 2;
+    }
+
+    /// Adds blocks of other rows. The unfinished blocks of both become one, which may then be up to twice as long.
+    pub(super) fn merge(&mut self, mut other: Self) {
+        while self.length < other.length || self.scored.len() + other.scored.len() > MAX_BLOCKS {
+            self.join_pairs();
+        }
+        while other.length < self.length {
+            other.join_pairs();
+        }
+        if self.room > 0 && other.room > 0 {
+            let n_rows = 2 * self.length - self.room - other.room;
+            self.room = self.length.saturating_sub(n_rows);
+            self.score(other.scored.pop().unwrap_or_default());
+            let unfinished = other.hits.split_off(other.hits.len() - self.n_learners);
+            unfinished.into_iter().enumerate().for_each(|(learner, hits)| self.hit(learner, hits));
+            other.room = 0;
+        }
+        if other.room > 0 {
+            std::mem::swap(self, &mut other); // an unfinished block comes last
+        }
+        self.scored.splice(..0, other.scored);
+        self.hits.splice(..0, other.hits);
     }
 
     /// Adds scored rows of a fold to the last block.
@@ -107,6 +138,36 @@ impl Blocks {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn count(n_rows: u64) -> Blocks {
+        let mut blocks = Blocks::new(2);
+        for row in 0..n_rows {
+            assert!(blocks.room() >= 1);
+            blocks.score(1);
+            blocks.hit(0, row % 2);
+            blocks.hit(1, 1);
+            blocks.advance(1);
+        }
+        blocks
+    }
+
+    #[test]
+    fn merged_blocks_lose_nothing_and_go_on_growing() {
+        for (first, second) in [(0, 0), (0, 100), (100, 0), (100, 10_000), (10_001, 63), (640, 640), (1, 1)] {
+            let mut blocks = count(first);
+            blocks.merge(count(second));
+            assert_eq!(blocks.scored.iter().sum::<u64>(), first + second);
+            assert!(blocks.scored.len() <= MAX_BLOCKS && blocks.scored.len() * 2 == blocks.hits.len());
+            let n_differing = blocks.scored.iter().filter(|&&scored| scored != blocks.length).count();
+            assert!(n_differing <= 1 && blocks.scored.iter().all(|&scored| scored < 2 * blocks.length));
+            for _ in 0..1_000 {
+                assert!(blocks.room() >= 1);
+                blocks.score(1);
+                blocks.advance(1);
+            }
+            assert_eq!(blocks.scored.iter().sum::<u64>(), first + second + 1_000);
+        }
+    }
 
     #[test]
     fn blocks_grow_in_length_not_in_number_and_lose_nothing() {

@@ -279,6 +279,22 @@ impl PairCounter {
         *self = loaded;
         Ok(())
     }
+
+    /// Adds the counts of a saved counter with the same numbers of learners and folds, of other rows.
+    ///
+    /// # Errors
+    /// Returns [`KernelError::Saved`] if the bytes are damaged or of another kind; the counter is then unchanged.
+    pub fn merge(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
+        let mut other = Self::new(self.n_learners, self.n_folds)?;
+        other.load(bytes)?;
+        self.n_rows += other.n_rows;
+        let counts = [&mut self.scored, &mut self.hits, &mut self.both, &mut self.squares];
+        for (own, more) in counts.into_iter().zip([&other.scored, &other.hits, &other.both, &other.squares]) {
+            own.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+        }
+        self.blocks.merge(other.blocks);
+        Ok(())
+    }
 }
 
 /// Returns all pairs of learners, in the order of their counts.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::bucket_tally::{BucketTally, add_rows};
 use super::cells::{Cell, Cells, max_cells, share_index};
+use super::vote_bins::read_classes;
 use super::{Forgetting, Layout, Ranks, Rows};
 use crate::KernelError;
 use crate::adaptive_window::{AdaptiveWindow, BucketObserver, Settings};
@@ -95,9 +96,9 @@ impl Forgetting for Adwin {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
-        self.layout().check_saved(&mut reader)?;
+        let saved = self.layout().read_saved(&mut reader)?;
         let window = self.window.read(&mut reader)?;
-        let tallies = BucketTallies::read(self.tallies.layout, &window, &mut reader)?;
+        let tallies = BucketTallies::read(self.tallies.layout, saved, &window, &mut reader)?;
         reader.finish()?;
         (self.window, self.tallies) = (window, tallies);
         Ok(())
@@ -190,16 +191,20 @@ impl BucketTallies {
         self.levels.iter().flatten().for_each(|bucket| bucket.write(writer));
     }
 
-    fn read(layout: Layout, window: &AdaptiveWindow, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+    fn read(
+        layout: Layout,
+        saved: Layout,
+        window: &AdaptiveWindow,
+        reader: &mut Reader<'_>,
+    ) -> Result<Self, KernelError> {
         let mut tallies = Self::new(layout);
-        tallies.recent = RecentRows::read(layout, reader)?;
+        tallies.recent = RecentRows::read(layout, saved, reader)?;
         let mut n_recent = 0;
         for (level, n) in window.n_buckets().enumerate() {
             if level < FIRST_TALLY_LEVEL {
                 n_recent += n << level;
             } else {
-                let level =
-                    (0..n).map(|_| Bucket::read(layout, tallies.max_cells, reader)).collect::<Result<_, _>>()?;
+                let level = (0..n).map(|_| Bucket::read(layout, saved, reader)).collect::<Result<_, _>>()?;
                 tallies.levels.push(level);
             }
         }
@@ -245,11 +250,10 @@ impl Bucket {
         self.votes.iter().for_each(|cells| cells.write(writer));
     }
 
-    fn read(layout: Layout, max_cells: usize, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
-        let tally = BucketTally::read(layout, reader)?;
+    fn read(layout: Layout, saved: Layout, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+        let tally = BucketTally::read(layout, saved, reader)?;
         let n_classes = layout.outcomes().n_classes();
-        let classes = 0..if layout.bins_votes() { n_classes } else { 0 };
-        let votes = classes.map(|_| Cells::read(n_classes, max_cells, reader)).collect::<Result<_, _>>()?;
+        let votes = if layout.bins_votes() { read_classes(saved, n_classes, N_PARTS, reader)? } else { vec![] };
         Ok(Self { tally, votes })
     }
 }
@@ -334,18 +338,19 @@ impl RecentRows {
         }
     }
 
-    fn read(layout: Layout, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
-        let (codes, weights) = (layout.read_row_codes(reader)?, reader.f64s()?);
+    fn read(layout: Layout, saved: Layout, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+        let (codes, weights) = (saved.read_row_codes(reader)?, reader.f64s()?);
         if !(weights.is_empty() || weights.len() == codes.len()) {
             return Err(reader.error("it has a wrong number of weights"));
         }
-        let mut rows = Self { codes, weights, ..Self::new(layout) };
+        let mut rows = Self { codes: layout.adopt_codes(saved, codes), weights, ..Self::new(layout) };
         if rows.n_shares > 0 {
-            rows.shares = reader.f64s()?;
-            let shares_fit = rows.shares.iter().all(|share| (0.0..=1.0).contains(share));
-            if rows.shares.len() != rows.n_rows() * rows.n_shares || !shares_fit {
+            let shares = reader.f64s()?;
+            let shares_fit = shares.iter().all(|share| (0.0..=1.0).contains(share));
+            if shares.len() != rows.n_rows() * saved.outcomes().n_classes() || !shares_fit {
                 return Err(reader.error("its votes do not match its rows"));
             }
+            rows.shares = layout.adopt_shares(saved, shares);
         }
         Ok(rows)
     }

@@ -95,16 +95,16 @@ impl BucketTally {
         }
     }
 
-    /// Reads it from a saved state.
-    pub fn read(layout: Layout, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
-        let (codes, weights) = (layout.read_codes(reader)?, reader.f64s()?);
-        if codes.is_empty() && weights.len() == layout.n_codes() {
-            return Ok(Self::Table(weights));
+    /// Reads it from a state that was saved with a layout of at most as many classes.
+    pub fn read(layout: Layout, saved: Layout, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+        let (codes, weights) = (saved.read_codes(reader)?, reader.f64s()?);
+        if codes.is_empty() && weights.len() == saved.n_codes() {
+            return Ok(Self::Table(layout.adopt_table(saved, weights)));
         }
         if codes.len() != weights.len() || codes.windows(2).any(|pair| pair[0] >= pair[1]) {
             return Err(reader.error("the tally of a bucket is not in order"));
         }
-        Ok(Self::List(codes.into_iter().zip(weights).collect()))
+        Ok(Self::List(layout.adopt_codes(saved, codes).into_iter().zip(weights).collect()))
     }
 }
 

@@ -91,7 +91,7 @@ impl Cells {
     }
 
     /// Joins neighbours as often as needed to leave at most `max_cells`.
-    fn coarsen(&mut self, max_cells: usize) {
+    pub fn coarsen(&mut self, max_cells: usize) {
         if self.cells.len() > max_cells {
             let halvings = count_halvings(self.cells.iter().map(|cell| (cell.y_true, cell.index)), max_cells);
             self.raise_level(self.level + halvings);
@@ -128,6 +128,25 @@ impl Cells {
         merged.coarsen(max_cells);
         merged.cells.shrink_to_fit();
         merged
+    }
+
+    /// Returns the cells of the same rows for a class that none of them voted for.
+    pub fn without_votes(&self) -> Self {
+        let index = share_index(0.0);
+        let mut cells: Vec<Cell> = vec![];
+        for cell in &self.cells {
+            match cells.last_mut() {
+                Some(last) if last.y_true == cell.y_true => last.weight += cell.weight,
+                _ => cells.push(Cell { index, ..*cell }),
+            }
+        }
+        Self { level: 0, cells }
+    }
+
+    /// Returns the cells with other numbers of the true classes.
+    pub fn with_classes(&self, classes: &[u32]) -> Self {
+        let cells = self.cells.iter().map(|cell| Cell { y_true: classes[cell.y_true as usize], ..*cell });
+        Self::new(self.level, cells.collect(), usize::MAX)
     }
 
     /// Adds the areas of a class voted for.

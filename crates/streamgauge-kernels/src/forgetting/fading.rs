@@ -141,7 +141,7 @@ impl Forgetting for Fading {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
-        self.layout.check_saved(&mut reader)?;
+        let saved = self.layout.read_saved(&mut reader)?;
         if reader.f64()? != self.decay[1] {
             return Err(reader.error("it has another factor"));
         }
@@ -149,9 +149,10 @@ impl Forgetting for Fading {
         if age > self.growth.len() {
             return Err(reader.error("its period is too long"));
         }
-        let mut sums = vec![0.0; self.sums.len()];
+        let mut sums = vec![0.0; saved.n_codes()];
         reader.f64s_into(&mut sums)?;
-        let bins = self.bins.as_ref().map(|bins| bins.read(&mut reader)).transpose()?;
+        let sums = self.layout.adopt_table(saved, sums);
+        let bins = self.bins.as_ref().map(|bins| bins.read(saved, &mut reader)).transpose()?;
         reader.finish()?;
         (self.width, self.age, self.sums, self.bins) = (width, age, sums, bins);
         Ok(())

@@ -1,9 +1,9 @@
 //! Nothing is forgotten.
 
-use super::{Forgetting, Layout, Ranks, Rows, UsedBins, VoteBins, as_whole};
+use super::{Forgetting, Layout, Outcomes, Ranks, Rows, UsedBins, VoteBins, as_whole};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
-use crate::error::option_error;
+use crate::error::{check_option, option_error};
 
 const NAME: &str = "Landmark";
 
@@ -70,17 +70,19 @@ impl Landmark {
         self.bins.iter().for_each(|bins| bins.write(writer));
     }
 
-    /// Reads the state of one with the same layout.
-    pub(super) fn read(&self, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
-        self.layout.check_saved(reader)?;
+    /// Reads the state of one with the same layout, or fewer classes; also returns its layout.
+    pub(super) fn read(&self, reader: &mut Reader<'_>) -> Result<(Self, Layout), KernelError> {
+        let saved = self.layout.read_saved(reader)?;
         let (width, counts, fractions) = (reader.u64()?, reader.u64s()?, reader.f64s()?);
-        if counts.len() != self.counts.len() || !(fractions.is_empty() || fractions.len() == 2 * counts.len()) {
+        if counts.len() != saved.n_codes() || !(fractions.is_empty() || fractions.len() == 2 * counts.len()) {
             return Err(reader.error("it has a wrong number of sums"));
         }
-        let fractions =
+        let fractions: Vec<Compensated> =
             fractions.chunks_exact(2).map(|part| Compensated { sum: part[0], compensation: part[1] }).collect();
-        let bins = self.bins.as_ref().map(|bins| bins.read(reader)).transpose()?;
-        Ok(Self { layout: self.layout, width, counts, fractions, bins })
+        let fractions = if fractions.is_empty() { fractions } else { self.layout.adopt_table(saved, fractions) };
+        let bins = self.bins.as_ref().map(|bins| bins.read(saved, reader)).transpose()?;
+        let counts = self.layout.adopt_table(saved, counts);
+        Ok((Self { layout: self.layout, width, counts, fractions, bins }, saved))
     }
 
     /// Counts rows of weight 1.
@@ -149,6 +151,35 @@ impl Forgetting for Landmark {
         }
     }
 
+    fn merge(&mut self, bytes: &[u8], classes: &[u32]) -> Result<(), KernelError> {
+        let n_classes = self.layout.outcomes().n_classes();
+        let is_own = |(index, class): (usize, &u32)| (*class as usize) < n_classes && !classes[..index].contains(class);
+        let expected = "each must be a class of its own here";
+        check_option("classes", format_args!("{classes:?}"), classes.iter().enumerate().all(is_own), expected)?;
+        let layout = if self.layout.n_amounts() > 0 {
+            self.layout
+        } else {
+            Layout::new(Outcomes::new(classes.len())?, self.layout.statistics(), false)?
+        };
+        let mut other = Self::new(layout);
+        other.load(bytes)?;
+        let place = |code: usize| self.layout.adopt_code(layout, code as u32, |class| classes[class as usize]) as usize;
+        self.width += other.width;
+        other.counts.iter().enumerate().for_each(|(code, count)| self.counts[place(code)] += count);
+        if self.fractions.is_empty() && !other.fractions.is_empty() {
+            self.fractions = vec![Compensated::default(); self.counts.len()];
+        }
+        for (code, more) in other.fractions.iter().enumerate() {
+            let sum = &mut self.fractions[place(code)];
+            sum.add(more.sum);
+            sum.add(more.compensation);
+        }
+        if let (Some(bins), Some(more)) = (&mut self.bins, &other.bins) {
+            bins.merge(more, classes);
+        }
+        Ok(())
+    }
+
     fn n_bytes(&self) -> usize {
         let bins = self.bins.as_ref().map_or(0, VoteBins::n_bytes);
         size_of::<Self>() + 8 * self.counts.capacity() + size_of::<Compensated>() * self.fractions.capacity() + bins
@@ -162,9 +193,9 @@ impl Forgetting for Landmark {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
-        let saved = self.read(&mut reader)?;
+        let (state, _) = self.read(&mut reader)?;
         reader.finish()?;
-        *self = saved;
+        *self = state;
         Ok(())
     }
 }

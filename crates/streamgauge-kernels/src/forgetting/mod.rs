@@ -80,11 +80,21 @@ pub trait Forgetting: Send + Sync {
     /// Saves the state; after [`Forgetting::load`] another of the same layout continues bit for bit.
     fn save(&self) -> Vec<u8>;
 
-    /// Restores a saved state.
+    /// Restores a saved state; it may have fewer classes, which are then the first of these.
     ///
     /// # Errors
     /// Returns [`KernelError::Saved`] if the bytes are damaged or from another layout; the state is then unchanged.
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError>;
+
+    /// Adds the rows of a saved state of other classes; `classes` are their numbers here.
+    ///
+    /// # Errors
+    /// Returns [`KernelError::Saved`] if the bytes are damaged or from another layout, or [`KernelError::Option`] if the
+    /// classes do not fit, or the order of rows matters; the state is then unchanged.
+    fn merge(&mut self, bytes: &[u8], classes: &[u32]) -> Result<(), KernelError> {
+        let found = format_args!("{} bytes, {} classes", bytes.len(), classes.len());
+        Err(option_error("state", found, "the order of the rows of two states is unknown, and matters"))
+    }
 
     /// Adds the rows of a column; returns the tally after each of the ascending reading rows, counted in rows of the
     /// column.

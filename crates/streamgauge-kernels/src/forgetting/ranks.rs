@@ -161,6 +161,7 @@ impl<'a> RankScan<'a> {
 /// The shares, labels and weights of the newest rows.
 #[derive(Debug, Clone)]
 pub struct VoteHistory {
+    layout: Layout,
     n_classes: usize,
     shares: VecDeque<f64>,
     labels: VecDeque<i32>,
@@ -173,7 +174,7 @@ impl VoteHistory {
     pub fn for_layout(layout: Layout) -> Option<Self> {
         let (n_classes, shares, labels, weights) =
             (layout.outcomes().n_classes(), VecDeque::new(), VecDeque::new(), VecDeque::new());
-        layout.stores_votes().then_some(Self { n_classes, shares, labels, weights })
+        layout.stores_votes().then_some(Self { layout, n_classes, shares, labels, weights })
     }
 
     /// Adds rows.
@@ -228,19 +229,20 @@ impl VoteHistory {
         writer.f64s(&self.weights.iter().copied().collect::<Vec<_>>());
     }
 
-    /// Reads it from a saved state.
+    /// Reads it from a state that was saved with a layout of at most as many classes.
     ///
     /// # Errors
     /// Returns [`KernelError::Saved`] if it is invalid or does not have `n_rows` rows.
-    pub fn read(&self, n_rows: usize, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+    pub fn read(&self, n_rows: usize, saved: Layout, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+        let n_saved = saved.outcomes().n_classes();
         let (shares, labels, weights) = (reader.f64s()?, reader.u64s()?, reader.f64s()?);
-        let labels_fit = labels.iter().all(|&label| label < self.n_classes as u64);
-        let shares_fit =
-            shares.len() == n_rows * self.n_classes && shares.iter().all(|share| (0.0..=1.0).contains(share));
+        let labels_fit = labels.iter().all(|&label| label < n_saved as u64);
+        let shares_fit = shares.len() == n_rows * n_saved && shares.iter().all(|share| (0.0..=1.0).contains(share));
         if labels.len() != n_rows || weights.len() != n_rows || !(labels_fit && shares_fit) {
             return Err(reader.error("its votes do not match its rows"));
         }
         let labels = labels.into_iter().map(|label| label as i32).collect();
-        Ok(Self { n_classes: self.n_classes, shares: shares.into(), labels, weights: weights.into() })
+        let shares = self.layout.adopt_shares(saved, shares).into();
+        Ok(Self { layout: self.layout, n_classes: self.n_classes, shares, labels, weights: weights.into() })
     }
 }

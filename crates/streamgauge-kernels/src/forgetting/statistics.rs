@@ -169,14 +169,59 @@ impl Layout {
         writer.u64(if self.n_amounts > 0 { self.n_amounts as u64 } else { self.statistics.bits() });
     }
 
-    /// Checks that a saved state has the same layout.
+    /// Reads the layout of a saved state: the same, but for classes that it may lack at the end.
     ///
     /// # Errors
-    /// Returns [`KernelError::Saved`] if it does not, or the bytes end.
-    pub fn check_saved(self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
-        self.outcomes.check_saved(reader)?;
+    /// Returns [`KernelError::Saved`] if it is another layout, or the bytes end.
+    pub fn read_saved(self, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+        let outcomes = self.outcomes.read_saved(reader)?;
         let expected = if self.n_amounts > 0 { self.n_amounts as u64 } else { self.statistics.bits() };
-        if reader.u64()? == expected { Ok(()) } else { Err(reader.error("it keeps other statistics")) }
+        if reader.u64()? != expected {
+            return Err(reader.error("it keeps other statistics"));
+        }
+        Ok(Self { outcomes, ..self })
+    }
+
+    /// Returns the code of an entry of a layout with other classes, whose numbers here are given by `class`.
+    pub fn adopt_code(self, other: Self, code: u32, class: impl Fn(u32) -> u32) -> u32 {
+        match code.checked_sub(other.outcomes.n_codes() as u32) {
+            Some(sum) => self.outcomes.n_codes() as u32 + sum,
+            None => self.outcomes.adopt_code(other.outcomes, code, class),
+        }
+    }
+
+    /// Returns the codes of entries of a layout with fewer classes; their order stays.
+    #[must_use]
+    pub fn adopt_codes(self, saved: Self, mut codes: Vec<u32>) -> Vec<u32> {
+        if saved != self {
+            codes.iter_mut().for_each(|code| *code = self.adopt_code(saved, *code, |class| class));
+        }
+        codes
+    }
+
+    /// Returns a table by code of a layout with fewer classes as one of this layout.
+    #[must_use]
+    pub fn adopt_table<T: Copy + Default>(self, saved: Self, table: Vec<T>) -> Vec<T> {
+        if saved == self {
+            return table;
+        }
+        let mut adopted = vec![T::default(); self.n_codes()];
+        for (code, number) in (0..).zip(table) {
+            adopted[self.adopt_code(saved, code, |class| class) as usize] = number;
+        }
+        adopted
+    }
+
+    /// Returns shares of votes, [rows, classes], of a layout with fewer classes as those of this layout: no row voted for
+    /// the others.
+    #[must_use]
+    pub fn adopt_shares(self, saved: Self, shares: Vec<f64>) -> Vec<f64> {
+        let (old, new) = (saved.outcomes.n_classes(), self.outcomes.n_classes());
+        if old == new {
+            return shares;
+        }
+        let missing = std::iter::repeat_n(0.0, new - old);
+        shares.chunks_exact(old).flat_map(|row| row.iter().copied().chain(missing.clone())).collect()
     }
 
     /// Reads codes of entries back from a saved state.

@@ -162,12 +162,26 @@ impl Outcomes {
         writer.u64(self.n_classes as u64);
     }
 
-    /// Checks that a saved state has the same outcomes.
+    /// Reads the outcomes of a saved state, which may have fewer classes: its classes are the first of these.
     ///
     /// # Errors
-    /// Returns [`KernelError::Saved`] if it does not, or the bytes end.
-    pub fn check_saved(self, reader: &mut Reader<'_>) -> Result<(), KernelError> {
-        if reader.usize()? == self.n_classes { Ok(()) } else { Err(reader.error("it has another number of classes")) }
+    /// Returns [`KernelError::Saved`] if it has none or more, or the bytes end.
+    pub fn read_saved(self, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+        let n_classes = reader.usize()?;
+        if n_classes == self.n_classes || (1..self.n_classes).contains(&n_classes) {
+            Ok(Self { n_classes })
+        } else {
+            Err(reader.error("it has more classes, or none"))
+        }
+    }
+
+    /// Returns the code of an outcome of other classes, whose numbers here are given by `class`.
+    #[must_use]
+    pub fn adopt_code(self, other: Self, code: u32, class: impl Fn(u32) -> u32) -> u32 {
+        let (cell, hits) = (code / 4, code % 4);
+        let (old, new) = (other.n_classes as u32 + 1, self.n_classes as u32 + 1);
+        let prediction = (cell % old).checked_sub(1).map_or(0, |predicted| class(predicted) + 1);
+        (class(cell / old) * new + prediction) * 4 + hits
     }
 
     /// Checks every row and returns its code.

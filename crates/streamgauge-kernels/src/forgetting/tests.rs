@@ -331,3 +331,118 @@ fn sums_of_amounts_equal_those_of_the_rows_and_do_not_depend_on_the_cut() {
     let short = AmountColumns { amounts: &columns[1..], ..all };
     assert!(adwin.update_amounts(&short, &[]).is_err());
 }
+
+/// Builds a state of each kind for a number of classes, with every statistic.
+fn build_all(n_classes: usize) -> Vec<Box<dyn Forgetting>> {
+    let layout = |stores_rows| Layout::new(Outcomes::new(n_classes).unwrap(), EVERYTHING, stores_rows).unwrap();
+    vec![
+        Box::new(Landmark::new(layout(false))),
+        Box::new(Window::new(layout(true), 700).unwrap()),
+        Box::new(Tumbling::new(layout(true), 900).unwrap()),
+        Box::new(TimeWindow::new(layout(true), 200.0)),
+        Box::new(Fading::new(layout(false), 0.99)),
+        Box::new(adwin(layout(false), 5)),
+    ]
+}
+
+/// Returns votes for three classes as votes for more.
+fn pad_votes(votes: &[f64], n_classes: usize) -> Vec<f64> {
+    let missing = std::iter::repeat_n(0.0, n_classes - N_CLASSES);
+    votes.chunks_exact(N_CLASSES).flat_map(|row| row.iter().copied().chain(missing.clone())).collect()
+}
+
+#[test]
+fn a_state_of_fewer_classes_goes_on_as_if_it_had_known_all() {
+    let mut sample = Sample::new(4_000, "whole");
+    for (votes, y_pred) in sample.votes.chunks_exact_mut(N_CLASSES).zip(&mut sample.y_pred) {
+        votes[0] += 1.0; // rows without votes have equal shares for the classes known then
+        *y_pred = (*y_pred).max(0);
+    }
+    for n_classes in [3, 4, 20] {
+        let padded = pad_votes(&sample.votes, n_classes);
+        for (index, cut) in (0..build_all(n_classes).len()).flat_map(|index| [(index, 0), (index, 2_500)]) {
+            let mut few = build_all(N_CLASSES).swap_remove(index);
+            few.update(&sample.columns(0..cut), &[]).unwrap();
+            let (mut grown, mut whole) =
+                (build_all(n_classes).swap_remove(index), build_all(n_classes).swap_remove(index));
+            grown.load(&few.save()).unwrap();
+            let columns = |range: std::ops::Range<usize>| Columns {
+                votes: Some(&padded[range.start * n_classes..range.end * n_classes]),
+                ..sample.columns(range)
+            };
+            whole.update(&columns(0..cut), &[]).unwrap();
+            let reading_rows = [0, 100, 4_000 - cut];
+            let result = grown.update(&columns(cut..4_000), &reading_rows).unwrap();
+            let expected = whole.update(&columns(cut..4_000), &reading_rows).unwrap();
+            assert_eq!((&result.confusion, &result.widths), (&expected.confusion, &expected.widths));
+            for (values, others) in [(&result.sums, &expected.sums), (&result.ranks, &expected.ranks)] {
+                assert_eq!(values.len(), others.len());
+                for (value, other) in values.iter().zip(others) {
+                    assert!((value - other).abs() <= 1e-9 * other.abs() || value.is_nan() && other.is_nan(), "{index}");
+                }
+            }
+            assert!(few.load(&whole.save()).is_err() || n_classes == N_CLASSES);
+        }
+    }
+}
+
+#[test]
+fn only_the_rows_of_landmarks_can_be_merged_and_then_equal_those_of_one() {
+    for weights in ["none", "whole", "any"] {
+        let sample = Sample::new(5_000, weights);
+        let (mut whole, mut merged) = (build_all(N_CLASSES).swap_remove(0), build_all(N_CLASSES).swap_remove(0));
+        whole.update(&sample.columns(0..5_000), &[]).unwrap();
+        for start in (0..5_000).step_by(50) {
+            let mut shard = build_all(N_CLASSES).swap_remove(0);
+            shard.update(&sample.columns(start..start + 50), &[]).unwrap();
+            merged.merge(&shard.save(), &[0, 1, 2]).unwrap();
+        }
+        let result = merged.update(&sample.columns(0..0), &[0]).unwrap();
+        let expected = whole.update(&sample.columns(0..0), &[0]).unwrap();
+        assert_eq!(result.widths, expected.widths);
+        let close = |value: &f64, other: &f64| value == other || (value - other).abs() <= 1e-12 * other.abs();
+        if weights != "any" {
+            assert_eq!((&result.confusion, &result.hits), (&expected.confusion, &expected.hits));
+            assert!(result.ranks.iter().zip(&expected.ranks).all(|(value, other)| value == other));
+        }
+        let columns = |tallies: &Tallies| [&tallies.confusion[..], &tallies.sums, &tallies.ranks].concat();
+        assert!(
+            columns(&result).iter().zip(&columns(&expected)).all(|(value, other)| close(value, other)),
+            "{weights}"
+        );
+    }
+    for (mut state, other) in build_all(N_CLASSES).into_iter().zip(build_all(N_CLASSES)).skip(1) {
+        assert!(state.merge(&other.save(), &[0, 1, 2]).is_err());
+    }
+}
+
+#[test]
+fn classes_of_merged_states_may_have_other_numbers() {
+    let sample = Sample::new(2_000, "whole");
+    let mut direct = build_all(5).swap_remove(0);
+    let numbers = [3_u32, 0, 4];
+    let rename = |code: &i32| usize::try_from(*code).map_or(-1, |code| numbers[code] as i32);
+    let (y_true, y_pred): (Vec<i32>, Vec<i32>) =
+        (sample.y_true.iter().map(rename).collect(), sample.y_pred.iter().map(rename).collect());
+    let mut votes = vec![0.0; 5 * 2_000];
+    for (row, of_row) in sample.votes.chunks_exact(N_CLASSES).enumerate() {
+        of_row.iter().zip(numbers).for_each(|(vote, class)| votes[5 * row + class as usize] = vote + 0.25);
+    }
+    let columns = Columns { y_true: &y_true, y_pred: &y_pred, votes: Some(&votes), ..sample.columns(0..2_000) };
+    direct.update(&columns, &[]).unwrap();
+    let votes: Vec<f64> = sample.votes.iter().map(|vote| vote + 0.25).collect();
+    let mut few = build_all(N_CLASSES).swap_remove(0);
+    few.update(&Columns { votes: Some(&votes), ..sample.columns(0..2_000) }, &[]).unwrap();
+    let mut merged = build_all(5).swap_remove(0);
+    merged.merge(&few.save(), &numbers).unwrap();
+    let nothing = Columns { votes: Some(&[]), ..sample.columns(0..0) };
+    let (result, expected) = (merged.update(&nothing, &[0]).unwrap(), direct.update(&nothing, &[0]).unwrap());
+    assert_eq!((&result.confusion, &result.hits), (&expected.confusion, &expected.hits));
+    for (value, other) in result.ranks.iter().zip(&expected.ranks).chain(result.sums.iter().zip(&expected.sums)) {
+        let is_same = (value - other).abs() < 1e-9 * other.abs().max(1.0) || value.is_nan() && other.is_nan();
+        assert!(is_same, "{value} {other}");
+    }
+    for classes in [&[0_u32, 0, 1][..], &[0, 1, 5], &[0, 1]] {
+        assert!(merged.merge(&few.save(), classes).is_err());
+    }
+}

@@ -120,18 +120,19 @@ impl Forgetting for TimeWindow {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
-        self.layout.check_saved(&mut reader)?;
+        let saved = self.layout.read_saved(&mut reader)?;
         let mut clock = [0.0; 2];
         reader.f64s_into(&mut clock)?;
         if clock[0] != self.seconds {
             return Err(reader.error("it covers another number of seconds"));
         }
         let times = reader.f64s()?;
-        let (codes, weights) = (self.layout.read_row_codes(&mut reader)?, reader.f64s()?);
+        let codes = self.layout.adopt_codes(saved, saved.read_row_codes(&mut reader)?);
+        let weights = reader.f64s()?;
         if codes.len() != times.len() * self.layout.entries_per_row() || weights.len() != codes.len() {
             return Err(reader.error("it has a wrong number of rows"));
         }
-        let votes = self.votes.as_ref().map(|votes| votes.read(times.len(), &mut reader)).transpose()?;
+        let votes = self.votes.as_ref().map(|votes| votes.read(times.len(), saved, &mut reader)).transpose()?;
         reader.finish()?;
         let mut window = Self::new(self.layout, self.seconds);
         codes.iter().zip(&weights).for_each(|(&code, &weight)| window.add(code, weight));

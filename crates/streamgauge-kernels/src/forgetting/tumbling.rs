@@ -78,12 +78,12 @@ impl Forgetting for Tumbling {
         if reader.u64()? != self.width {
             return Err(reader.error("it has another width"));
         }
-        let window = self.window.read(&mut reader)?;
+        let (window, saved) = self.window.read(&mut reader)?;
         if window.width() > self.width {
             return Err(reader.error("it has a wrong number of rows"));
         }
         let n_rows = window.width() as usize;
-        let votes = self.votes.as_ref().map(|votes| votes.read(n_rows, &mut reader)).transpose()?;
+        let votes = self.votes.as_ref().map(|votes| votes.read(n_rows, saved, &mut reader)).transpose()?;
         reader.finish()?;
         (self.window, self.votes) = (window, votes);
         Ok(())

@@ -76,16 +76,47 @@ impl VoteBins {
         self.classes.iter().for_each(|bins| bins.to_cells().write(writer));
     }
 
-    /// Reads those of as many classes from a saved state.
+    /// Reads those of a state that was saved with a layout of at most as many classes.
     ///
     /// # Errors
     /// Returns [`KernelError::Saved`] if they are invalid.
-    pub fn read(&self, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
-        let n_classes = self.classes.len();
-        let classes = (0..n_classes).map(|_| Cells::read(n_classes, max_cells(n_classes, 1), reader));
-        let classes = classes.map(|cells| cells.map(|cells| ClassBins::new(&cells)));
-        Ok(Self { classes: classes.collect::<Result<_, _>>()? })
+    pub fn read(&self, saved: Layout, reader: &mut Reader<'_>) -> Result<Self, KernelError> {
+        let cells = read_classes(saved, self.classes.len(), 1, reader)?;
+        Ok(Self { classes: cells.iter().map(ClassBins::new).collect() })
     }
+
+    /// Adds the rows of others; `classes` are the numbers of their classes here.
+    pub fn merge(&mut self, others: &Self, classes: &[u32]) {
+        let max_cells = max_cells(self.classes.len(), 1);
+        for (class, bins) in (0..).zip(&mut self.classes) {
+            let voted = classes.iter().position(|&own| own == class);
+            let more = others.classes[voted.unwrap_or_default()].to_cells();
+            let more = if voted.is_some() { more } else { more.without_votes() };
+            *bins = ClassBins::new(&bins.to_cells().merge_with(more.with_classes(classes), max_cells));
+        }
+    }
+}
+
+/// Reads the cells of `n_classes` classes voted for from a state that was saved with at most as many, for one of `n_parts`
+/// states.
+///
+/// # Errors
+/// Returns [`KernelError::Saved`] if they are invalid.
+pub fn read_classes(
+    saved: Layout,
+    n_classes: usize,
+    n_parts: usize,
+    reader: &mut Reader<'_>,
+) -> Result<Vec<Cells>, KernelError> {
+    let n_saved = saved.outcomes().n_classes();
+    let cells = (0..n_saved).map(|_| Cells::read(n_saved, max_cells(n_saved, n_parts), reader));
+    let mut cells = cells.collect::<Result<Vec<_>, _>>()?;
+    if n_saved < n_classes {
+        let without_votes = cells[0].without_votes();
+        cells.resize(n_classes, without_votes);
+        cells.iter_mut().for_each(|cells| cells.coarsen(max_cells(n_classes, n_parts)));
+    }
+    Ok(cells)
 }
 
 /// The bins of the votes for one class.

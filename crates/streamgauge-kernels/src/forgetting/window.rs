@@ -166,17 +166,17 @@ impl Forgetting for Window {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         let mut reader = Reader::new(NAME, 1, bytes)?;
-        self.layout.check_saved(&mut reader)?;
+        let saved = self.layout.read_saved(&mut reader)?;
         if reader.usize()? != self.width {
             return Err(reader.error("it has another width"));
         }
-        let codes = self.layout.read_row_codes(&mut reader)?;
+        let codes = self.layout.adopt_codes(saved, saved.read_row_codes(&mut reader)?);
         let weights = reader.f64s()?;
         if codes.len() > self.n_entries || !(weights.is_empty() || weights.len() == codes.len()) {
             return Err(reader.error("it has a wrong number of rows"));
         }
         let n_rows = codes.len() / self.layout.entries_per_row();
-        let votes = self.votes.as_ref().map(|votes| votes.read(n_rows, &mut reader)).transpose()?;
+        let votes = self.votes.as_ref().map(|votes| votes.read(n_rows, saved, &mut reader)).transpose()?;
         reader.finish()?;
         *self = Self { votes, ..self.with_rows(codes, weights)? };
         Ok(())
