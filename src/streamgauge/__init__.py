@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # for editors and type checkers: a name is imported when it i
     from streamgauge.evaluation import Evaluation, evaluate
     from streamgauge.experiments.run import run
     from streamgauge.forgetting import AdwinWindow, Fading, Landmark, Window
-    from streamgauge.gauge import Gauge
+    from streamgauge.gauge import Gauge, KeyedGauge
     from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, NoChange
     from streamgauge.repetition import rerun
     from streamgauge.results import Results, load, save
@@ -54,6 +54,7 @@ __all__ = [
     "Gauge",
     "HoeffdingTree",
     "Hyperplane",
+    "KeyedGauge",
     "Landmark",
     "MajorityClass",
     "NaiveBayes",
@@ -83,7 +84,7 @@ _FAMILIES = {
     "errors": ["StreamgaugeError"],
     "experiments": ["run"],
     "forgetting": ["AdwinWindow", "Fading", "Landmark", "Window"],
-    "gauge": ["Gauge"],
+    "gauge": ["Gauge", "KeyedGauge"],
     "labelling": [],
     "learners": ["HoeffdingTree", "MajorityClass", "NaiveBayes", "NoChange"],
     "measures": [],

@@ -54,7 +54,7 @@ class PushedRows(StreamBase):
         return iter(())
 
     def __repr__(self) -> str:
-        return "rows pushed to a gauge"
+        return "a gauge"
 
 
 @dataclass(frozen=True)

@@ -221,7 +221,7 @@ class BlockLayout:
             return numbers
         ahead, c = numbers.shape[:-1], self.n_classes
         parts: dict[str, Column] = {
-            name: numbers[..., start:end].reshape(*ahead, *saved.shapes[name])
+            name: numbers[..., start:end].reshape((*ahead, *saved.shapes[name]))
             for name, (start, end) in saved.positions.items()
         }
         if saved.has_matrices and not self.has_matrices:
@@ -234,7 +234,7 @@ class BlockLayout:
             n_axes = 2 if name in ("confusion", "ranks") else len(shape)
             for axis in range(part.ndim - n_axes, part.ndim):
                 part = pad_classes(part, c, axis, fill=np.nan if name == "ranks" else 0.0)
-            columns.append(part.reshape(*ahead, -1))
+            columns.append(part.reshape((*ahead, math.prod(shape))))
         return np.concatenate(columns, axis=-1)
 
     def restore(self, numbers: NDArray[np.float64], ranks: Column | None = None) -> Any:  # noqa: ANN401

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between
 
-__all__ = ["Betting", "anytime_mcnemar"]
+__all__ = ["Betting", "anytime_mcnemar", "discover"]
 
 STAKES = 0.5 * 2.0 ** -np.arange(12.0)
 """Shares of the capital that are bet; a mixture of all does nearly as well as the best."""
@@ -45,6 +45,39 @@ def anytime_mcnemar(only_first: int, only_second: int, *, prior: float = 10.0) -
     require_between("prior", prior, 0.0, 1e6)
     mixed = float(betaln(prior + only_first, prior + only_second) - betaln(prior, prior))
     return (only_first + only_second) * math.log(2) + mixed
+
+
+def discover(log_e: ArrayLike, *, alpha: float = 0.05) -> NDArray[np.bool_]:
+    """Return which of many hypotheses are rejected by the e-BH procedure, whatever their dependence.
+
+    The expected share of true hypotheses among those rejected is at most alpha. With n hypotheses, the k with the
+    greatest e-values are rejected for the greatest k at which the least of them is at least ``n / (alpha k)``.
+
+    Parameters
+    ----------
+    log_e
+        The log e-value of each hypothesis.
+    alpha
+        The level.
+
+    References
+    ----------
+    R. Wang and A. Ramdas, False discovery rate control with e-values, Journal of the Royal Statistical Society B 84,
+    2022.
+
+    Examples
+    --------
+    >>> discover(np.log([100.0, 1.0, 45.0]), alpha=0.05).tolist()
+    [True, False, True]
+    """
+    require_between("alpha", alpha, 0.0, 1.0, open_high=True)
+    logs = np.asarray(log_e, dtype=np.float64)
+    order = np.argsort(-logs, kind="stable")
+    enough = np.flatnonzero(logs[order] >= math.log(max(len(logs), 1) / alpha) - np.log(np.arange(1, len(logs) + 1)))
+    rejected = np.zeros(len(logs), dtype=np.bool_)
+    if len(enough):
+        rejected[order[: int(enough[-1]) + 1]] = True
+    return rejected
 
 
 class Betting:

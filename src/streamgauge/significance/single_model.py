@@ -61,7 +61,16 @@ from streamgauge.significance.prediction_powered import LabelDesign, LossSums, d
 from streamgauge.significance.requirements import BoundRequirement, find_range
 from streamgauge.significance.two_way import MIN_BLOCKS, check_testable, find_rare_class, measure_without_blocks
 
-__all__ = ["ModelWatch", "RatioForm", "check_requirement", "find_form", "share_alpha", "widen"]
+__all__ = [
+    "JudgedSums",
+    "ModelWatch",
+    "RatioForm",
+    "check_requirement",
+    "find_form",
+    "judge_sums",
+    "share_alpha",
+    "widen",
+]
 
 Column = NDArray[np.float64]
 
@@ -870,6 +879,67 @@ def _decide_exactly(case: _Case, evidence: _Evidence) -> _Finding:
         return scale * float(bernstein_radius(squares[index], float(evidence.alphas[index])))
 
     return _conclude(case, evidence, beyond, find_radius, EXACT)
+
+
+@dataclass(frozen=True)
+class JudgedSums:
+    """What sums over rows show of many models at one look, each by itself.
+
+    Parameters
+    ----------
+    outcomes
+        What is known of each.
+    values, low, high
+        The measure and the ends of its interval, float64 [models]; NaN without rows.
+    log_e
+        The log e-value against the hypothesis that the requirement is kept, float64 [models].
+    """
+
+    outcomes: list[ModelOutcome]
+    values: Column
+    low: Column
+    high: Column
+    log_e: Column
+
+
+def judge_sums(requirement: BoundRequirement, form: RatioForm, counts: Column, *, alpha: float) -> JudgedSums:
+    """Judge many models by one requirement with a limit, each over all its rows; exact, at any number of looks.
+
+    Parameters
+    ----------
+    requirement, form
+        The requirement, and its measure as a ratio of sums.
+    counts
+        The rows of each model by kind, float64 [models, kinds]; each row counts 1.
+    alpha
+        The probability that the verdict on one model is ever wrong.
+
+    Examples
+    --------
+    >>> from streamgauge import SEA
+    >>> from streamgauge.significance import Requirement
+    >>> bound = Requirement.parse("error<0.1").bind(SEA().schema)
+    >>> form = find_form(bound.measure, BlockLayout(2, ()))
+    >>> judge_sums(bound, form, np.array([[980.0, 20.0], [750.0, 250.0], [9.0, 1.0]]), alpha=0.05).outcomes
+    ['kept', 'broken', 'undecided']
+    """
+    limit, sign = requirement.limit or 0.0, requirement.sign
+    score = form.score(limit, sign)
+    scale = float(np.abs(score).max())
+    totals, squares = counts @ score / scale, np.maximum(counts @ score**2 / scale**2, 1.0)
+    threshold = math.log(2.0 / alpha)
+    log_e = bernstein_log_e(totals, squares)
+    broken, kept = log_e > threshold, bernstein_log_e(-totals, squares) > threshold
+    radius, whole = bernstein_radius(squares, alpha), counts @ form.whole
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = np.sort(limit + sign * scale * (totals + radius * np.array([[-1.0], [1.0]])) / whole, axis=0)
+        values = counts @ form.part / whole
+    least, most = find_range(requirement.measure)
+    outcomes: list[ModelOutcome] = [
+        "broken" if is_broken else "kept" if is_kept else "undecided"
+        for is_broken, is_kept in zip(broken.tolist(), kept.tolist(), strict=True)
+    ]
+    return JudgedSums(outcomes, values, np.maximum(ends[0], least), np.minimum(ends[1], most), log_e)
 
 
 def _conclude(
