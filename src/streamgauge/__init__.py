@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # for editors and type checkers: a name is imported when it i
         results,
         schemes,
         significance,
+        sinks,
         store,
         streams,
     )
@@ -95,6 +96,7 @@ _FAMILIES = {
     "results": ["Results", "load", "save"],
     "schemes": ["Bootstrap", "CrossValidation", "Prequential", "Split"],
     "significance": ["compare", "rank"],
+    "sinks": [],
     "store": ["Store"],
     "streams": ["SEA", "ArrayStream", "File", "Hyperplane", "RandomRBF"],
 }

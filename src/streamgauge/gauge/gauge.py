@@ -19,6 +19,7 @@ from streamgauge.gauge.classes import ClassCodes
 from streamgauge.gauge.columns import PushedColumns, RowReader, is_column
 from streamgauge.gauge.history import ReadingHistory
 from streamgauge.gauge.merging import find_obstacle
+from streamgauge.gauge.metrics import format_metrics
 from streamgauge.gauge.reading import GaugeReading
 from streamgauge.gauge.waiting import JoinCounts, Row, WaitingRows
 from streamgauge.measures import depends_on_classes, describe_measure, expand_all, measure
@@ -456,6 +457,24 @@ class Gauge:
     def report(self, path: Path | str = "report.html", **options: Any) -> Path:  # noqa: ANN401
         """Write a report to a file and return its path; see `Results.report`."""
         return self.results().report(path, **options)
+
+    def metrics(self, name: str = "gauge") -> str:
+        """Return values, verdicts and counts in the text format of Prometheus, for an endpoint of a service.
+
+        Parameters
+        ----------
+        name
+            The label that tells this gauge from others.
+
+        Examples
+        --------
+        >>> gauge = Gauge()
+        >>> gauge.update([1, 0], [1, 1])
+        >>> [line for line in gauge.metrics("shop").splitlines() if line.startswith("streamgauge_measure")]
+        ['streamgauge_measure{gauge="shop",model="model",measure="accuracy",forgetting="Landmark()"} 0.5']
+        """
+        with self._lock:
+            return format_metrics(name, self.reading(), self._history.n_alarms, self.verdicts(), self.counts)
 
     # events
 

@@ -1,6 +1,6 @@
 """The readings of a gauge so far, in bounded memory."""
 
-from collections import deque
+from collections import Counter, deque
 from typing import Any
 
 import numpy as np
@@ -45,10 +45,13 @@ class ReadingHistory:
         self._n_readings = 0
         self.alarms: deque[Alarm] = deque(maxlen=MAX_ALARMS)
         """The newest alarms, in the order of the rows."""
+        self.n_alarms: Counter[tuple[str, str, str]] = Counter()
+        """The number of all alarms by model, detector and kind."""
 
     def add(self, progress: Progress) -> None:
         """Add the readings and alarms of a batch."""
         self.alarms.extend(progress.alarms)
+        self.n_alarms.update((alarm.learner, alarm.detector, alarm.kind) for alarm in progress.alarms)
         if not len(progress.rows):
             return
         self._parts.append({name: getattr(progress, name) for name in (*COLUMNS, *CONFUSIONS)})
@@ -94,8 +97,9 @@ class ReadingHistory:
     def save(self) -> bytes:
         """Return the whole state."""
         columns = self._join(_find_most_classes(self._parts)) if self._parts else {}
+        numbers = [[*names, n] for names, n in self.n_alarms.items()]
         alarms = [[alarm.row, alarm.learner, alarm.fold, alarm.detector, alarm.kind] for alarm in self.alarms]
-        return pack_columns("readings", {"stride": self._stride, "alarms": alarms}, columns)
+        return pack_columns("readings", {"stride": self._stride, "alarms": alarms, "n_alarms": numbers}, columns)
 
     def load(self, state: bytes) -> None:
         """Restore a saved state."""
@@ -104,6 +108,7 @@ class ReadingHistory:
         self._parts = [columns] if columns else []
         self._n_readings = len(columns["rows"]) if columns else 0
         self.alarms.extend(Alarm(*alarm) for alarm in facts["alarms"])
+        self.n_alarms = Counter({(model, detector, kind): n for model, detector, kind, n in facts["n_alarms"]})
 
 
 def _find_most_classes(parts: list[dict[str, NDArray[Any] | None]]) -> int:

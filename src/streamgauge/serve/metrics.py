@@ -2,18 +2,15 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Real
 
 from streamgauge._engine.journal import JournalReader
+from streamgauge._format.metrics_text import TYPE, Sample, format_samples
 from streamgauge.serve.curve_sources import MALFORMED
 from streamgauge.serve.run_folders import RunFolders
 
 __all__ = ["TYPE", "format_metrics"]
-
-TYPE = "text/plain; version=0.0.4; charset=utf-8"
-
-Sample = tuple[str, Mapping[str, str], float]
 
 FAMILIES = {
     "streamgauge_runs": ("gauge", "Runs in the results folder by state."),
@@ -43,29 +40,7 @@ def format_metrics(run_folders: RunFolders, n_pages: int = 0) -> str:
     >>> print(format_metrics(RunFolders(tempfile.mkdtemp())).splitlines()[-1])
     streamgauge_pages 0
     """
-    samples: dict[str, list[Sample]] = {family: [] for family in FAMILIES}
-    for sample in _collect_samples(run_folders):
-        samples[sample[0]].append(sample)
-    samples["streamgauge_pages"].append(("streamgauge_pages", {}, n_pages))
-    lines = []
-    for family, (kind, help_text) in FAMILIES.items():
-        if samples[family]:
-            lines += [f"# HELP {family} {help_text}", f"# TYPE {family} {kind}", *_format_samples(samples[family])]
-    return "\n".join(lines) + "\n"
-
-
-def _format_samples(samples: Iterable[Sample]) -> Iterator[str]:
-    for family, labels, value in samples:
-        text = ",".join(f'{name}="{_escape(label)}"' for name, label in labels.items())
-        yield f"{family}{{{text}}} {_format_number(value)}" if text else f"{family} {_format_number(value)}"
-
-
-def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-
-
-def _format_number(value: float) -> str:
-    return "NaN" if value != value else f"{value:.10g}"  # noqa: PLR0124
+    return format_samples(FAMILIES, [*_collect_samples(run_folders), ("streamgauge_pages", {}, n_pages)])
 
 
 def _collect_samples(run_folders: RunFolders) -> Iterator[Sample]:

@@ -45,7 +45,6 @@ def test_classes_that_appear_later_change_no_number(forgetting: Any) -> None:
     }
     grown, whole = Gauge(**options), Gauge(classes=range(5), **options)
     for gauge in (grown, whole):
-        gauge._needs_times = False  # noqa: SLF001
         for start in range(0, len(y), 250):
             rows = slice(start, start + 250)
             gauge.update(y[rows], predicted[rows], time=np.arange(start, start + 250) / 10)
@@ -101,7 +100,7 @@ def test_a_thousand_shards_merged_have_the_counts_of_one_pass_to_the_bit() -> No
 
 def test_merged_gauges_may_have_seen_classes_in_another_order() -> None:
     random = np.random.default_rng(4)
-    names = np.array(["a", "b", "c", "d"])
+    names: Any = np.array(["a", "b", "c", "d"])
     y, predicted = names[random.integers(0, 4, (2, 2000))]
     order = np.concatenate([np.argsort(y[:1200], kind="stable"), 1200 + np.argsort(y[1200:], kind="stable")[::-1]])
     y, predicted = y[order], predicted[order]
