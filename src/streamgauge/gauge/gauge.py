@@ -44,6 +44,9 @@ MAX_ROWS_WAITING = 8_192
 MAX_PENDING = 65_536
 """When this number of rows of columns has been pushed, they are counted."""
 
+MAX_BATCH = 4 * MAX_PENDING
+"""The most rows that are counted at once."""
+
 TALLY_BYTES = 64 << 20
 """The most bytes of the confusion matrices of the readings of a batch."""
 
@@ -308,7 +311,7 @@ class Gauge:
     def _find_batch_size(self) -> int:
         c = max(len(self._classes), 1)
         reading_bytes = 8 * c * (c + 1) * len(self.models) * len(self.forgettings)
-        return min(MAX_PENDING, max(1, TALLY_BYTES // reading_bytes) * self.every)
+        return min(MAX_BATCH, max(1, TALLY_BYTES // reading_bytes) * self.every)
 
     def _grow(self) -> PushedRun:
         """Return the run, built for all classes that have appeared."""

@@ -91,8 +91,9 @@ class KeyedGauge:
 
     It takes some hundred bytes for a key, and about a kilobyte more if areas under curves are measured. These come from
     64 bins of scores, and rows in one bin count as tied: that changes an area under the ROC curve by some thousandths,
-    and makes one under the precision-recall curve up to some hundredths smaller than that of a `Gauge`. It may be used from several threads. Rows have no weights, and measures of baselines, which
-    depend on the order of rows, are refused; so tables of several processes can be merged.
+    and makes one under the precision-recall curve up to some hundredths smaller than that of a `Gauge`. It may be used
+    from several threads. Rows have no weights, and measures of baselines, which depend on the order of rows, are
+    refused; so tables of several processes can be merged.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ def test_a_saved_state_continues_bit_for_bit(forgetting: Any, weighted: bool) ->
     with pytest.raises(StreamgaugeError, match="not a saved"):
         second.load(first.save()[:-3])
     with pytest.raises(StreamgaugeError, match="not a saved"):
-        forgetting.build(5).load(first.save())
+        forgetting.build(3).load(first.save())
 
 
 def test_a_stop_means_the_rows_before_it() -> None:

@@ -58,7 +58,9 @@ def test_losses_are_exact_and_areas_close(positive: int) -> None:
         gauge.update(y[keys == key], score[keys == key])
         values, expected = np.array(list(table[key].values())), gauge.reading().values[0, 0]
         np.testing.assert_allclose(values[[0, 1, 5]], expected[[0, 1, 5]], rtol=1e-12)
-        np.testing.assert_allclose(values[2:5], expected[2:5], atol=0.002)
+        np.testing.assert_allclose(values[2], expected[2], atol=0.002)
+        assert (expected[3:5] - 0.02 < values[3:5]).all()  # rows in one bin count as tied, which lowers the precision
+        assert (values[3:5] <= expected[3:5]).all()
 
 
 def test_verdicts_are_those_of_a_gauge_over_all_rows_of_the_key() -> None:
