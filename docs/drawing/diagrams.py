@@ -13,7 +13,7 @@ from streamgauge.plots.figure import new_figure
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_command_line", "draw_live"]
+__all__ = ["draw_command_line", "draw_gauge", "draw_live"]
 
 Boxes = dict[str, tuple[float, float, str]]
 Arrows = list[tuple[str, str, str]]
@@ -66,6 +66,33 @@ def draw_live() -> Figure:
         _draw_diagram(axes, boxes, arrows)
         axes.set_xlim(-1.2, 9.3)
         axes.set_ylim(-1.2, 2.6)
+    return Figure(figure)
+
+
+def draw_gauge() -> Figure:
+    """Draw what goes into a gauge and what comes out."""
+    boxes: Boxes = {
+        "your loop:\nservice, consumer,\nscript": (0.0, 1.2, COLOURS[0]),
+        "predictions wait\nfor labels by key,\nup to `patience`": (3.0, 2.2, COLOURS[2]),
+        "rows: label, prediction\nof each model": (3.0, 0.2, COLOURS[2]),
+        "the gauge: tallies,\nmeasures, verdicts": (6.0, 1.2, COLOURS[2]),
+        "reading, curve,\nreport, metrics": (9.0, 2.2, COLOURS[4]),
+        "webhook, command,\nfunction": (9.0, 0.2, COLOURS[1]),
+    }
+    loop, waiting, rows, gauge, reading, sinks = boxes
+    arrows: Arrows = [
+        (loop, waiting, "by key"),
+        (loop, rows, "update"),
+        (waiting, gauge, "joined"),
+        (rows, gauge, ""),
+        (gauge, reading, "read"),
+        (gauge, sinks, "notify"),
+    ]
+    with new_figure((7.5, 2.6)) as figure:
+        axes = figure.add_subplot()
+        _draw_diagram(axes, boxes, arrows)
+        axes.set_xlim(-1.2, 10.2)
+        axes.set_ylim(-0.5, 2.9)
     return Figure(figure)
 
 

@@ -8,7 +8,7 @@ from streamgauge import _native
 __all__ = ["N_BINS", "find_bins", "rank_bins"]
 
 TAIL = 2.0 ** np.arange(-21.0, -5.0)
-"""The edges below 1/32: each bin covers a doubling, so that rare classes are told apart."""
+"""The edges below 1/32: each bin covers a doubling, so that small probabilities differ."""
 
 EDGES = np.concatenate([TAIL, np.arange(1, 32) / 32, 1.0 - TAIL[::-1]])
 """The edges of the bins, mirrored at one half; between 1/32 and 31/32 they have equal distances."""

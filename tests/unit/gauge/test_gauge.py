@@ -120,7 +120,7 @@ def test_rows_that_make_no_sense_are_refused_and_change_nothing(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"measures": "acuracy"}, "did you mean accuracy"),
+        ({"measures": "kapa"}, "did you mean kappa"),
         ({"measures": "recall[fraud]"}, "pass classes="),
         ({"budgets": "recall[fraud]>0.5"}, "pass classes="),
         ({"classes": ["a", "a"]}, "there twice"),
