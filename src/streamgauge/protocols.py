@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -269,11 +269,14 @@ class Learner(Protocol):
     """Predicts a row, then learns it."""
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return votes for the classes of each row, float64 [n, c], all 0 for an abstention; changes nothing."""
+        """Return votes for the classes of each row, float64 [n, c], all 0 for an abstention; changes nothing.
+
+        With a numeric target it returns a number for each row, float64 [n], NaN for an abstention.
+        """
         ...
 
-    def learn(self, x: NDArray[np.float64], y: NDArray[np.int32], weight: NDArray[np.float64] | None) -> None:
-        """Learn rows of known class, one after the other; rows of weight 0 are skipped.
+    def learn(self, x: NDArray[np.float64], y: NDArray[Any], weight: NDArray[np.float64] | None) -> None:
+        """Learn rows of known class, or number, one after the other; rows of weight 0 are skipped.
 
         A learner that can also use rows without a label has a method ``learn_unlabelled(x, weight)``. One that is
         fitted on all its training rows at once has a method ``end_training()``, called once in schemes that train
@@ -281,8 +284,10 @@ class Learner(Protocol):
         """
         ...
 
-    def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
+    def interleave(self, step: Step, *, with_votes: bool) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
         """Predict each tested row of a step, then learn it, row by row; return predictions and votes.
+
+        Numbers have no votes: None.
 
         A learner that fails at a row may raise a `LearnerError` with the predictions before it, which are then scored.
         """
@@ -304,7 +309,11 @@ class Learner(Protocol):
 
 @runtime_checkable
 class LearnerSpec(Protocol):
-    """A learner's configuration: a frozen value that builds fresh learners."""
+    """A learner's configuration: a frozen value that builds fresh learners.
+
+    It may also have ``tasks``, the names of the tasks that it can do, such as ``("classification", "regression")``: a
+    run of another task then refuses it before the first row.
+    """
 
     @property
     def seed(self) -> int:
@@ -331,7 +340,9 @@ class Forgetting(Protocol):
 
     A forgetting may also have ``build_majority(n_classes)``, which returns the baseline of `kappa_m` for its traces, a
     `MajorityBaseline`, or None for the majority class of all labels; that is also the baseline of a forgetting without
-    this method. ``Window(1000).build_majority(n_classes)`` and those of the other forgettings may serve. One whose
+    this method. ``Window(1000).build_majority(n_classes)`` and those of the other forgettings may serve. For numeric
+    targets it needs ``build_sums(target, statistics, compute_losses)``, which returns a state whose `update` returns
+    `NumberTallies` with the weighted sums of `streamgauge.records.compute_amounts` for the statistics. One whose
     attribute ``needs_times`` is True is refused on streams without times.
     """
 
@@ -380,8 +391,9 @@ class ForgettingState(Protocol):
 class Measure(Protocol):
     """A pure function of a tally.
 
-    It may also have ``statistics``, what it needs beyond counts; ``needs_votes = True``; ``unit``, by default
-    ``"rate"``, which is printed in percent; and ``over(tallies)``, its values for many tallies at once.
+    It may also have ``statistics``, what it needs beyond counts; ``task``, the name of the task whose tallies it takes;
+    ``needs_votes = True``; ``unit``, by default ``"rate"``, which is printed in percent; and ``over(tallies)``, its
+    values for many tallies at once.
     """
 
     @property

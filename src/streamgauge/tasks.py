@@ -165,7 +165,7 @@ class Classification(Task):
         """Return votes from class codes, or votes; those that are negative or not finite are 0."""
         array, c = np.asarray(predicted), self.n_classes
         if array.shape == (n, c):
-            votes = array.astype(np.float64)
+            votes: NDArray[np.float64] = array.astype(np.float64)
             votes[~((votes >= 0.0) & (votes < np.inf))] = 0.0
             return votes
         codes = array.astype(np.intp)
@@ -311,7 +311,8 @@ class Regression(Task):
         """
         error = np.abs(fill_abstentions(trace).y_pred - trace.y_true)
         both = error + np.abs(trace.majority_hit - trace.y_true)
-        return np.divide(error, both, out=np.full(len(trace), 0.5), where=both > 0.0)
+        losses: NDArray[np.float64] = np.divide(error, both, out=np.full(len(trace), 0.5), where=both > 0.0)
+        return losses
 
     def build_baselines(self) -> Baselines:
         """Build the mean of the targets so far, and the target seen last."""

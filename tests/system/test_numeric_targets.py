@@ -11,13 +11,13 @@ from streamgauge.forgetting import Fading, Landmark, Window
 from streamgauge.labelling import Delayed
 from streamgauge.learners import LinearRegression, MeanTarget, Memoriser
 from streamgauge.schemes import Bootstrap
-from streamgauge.streams import ArrayStream, Friedman, take
+from streamgauge.streams import ArrayStream, FriedmanFunction, take
 
 
 @pytest.mark.parametrize("in_memory", [False, True])
 def test_processes_give_the_same_bits(in_memory: bool) -> None:
-    rows = take(Friedman(), 1_500)
-    stream: Any = ArrayStream(rows.x, rows.y, numeric="y") if in_memory else Friedman(n_rows=1_500)
+    rows = take(FriedmanFunction(), 1_500)
+    stream: Any = ArrayStream(rows.x, rows.y, numeric="y") if in_memory else FriedmanFunction(n_rows=1_500)
 
     def evaluate(**options: Any) -> sg.Results:
         return sg.evaluate(

@@ -16,7 +16,7 @@ from streamgauge.randomness import uniform
 from streamgauge.records import Attribute, Batch, NumericTarget, Schema
 from streamgauge.results import ConfusionMatrices, Misclassified, Predictions
 from streamgauge.schemes import Bootstrap, Chunks, CrossValidation, Holdout, Prequential, Split, TrainThenTest
-from streamgauge.streams import ArrayStream, File, Friedman, Planes, take, write
+from streamgauge.streams import ArrayStream, File, FriedmanFunction, Planes, take, write
 
 SCHEMES = [
     Prequential(),
@@ -60,9 +60,9 @@ def test_a_memoriser_is_no_better_than_the_mean_on_random_targets(scheme: Any, l
 
 
 def test_what_a_fold_tests_before_its_first_target_is_not_scored() -> None:
-    results = sg.evaluate(Friedman(n_rows=300), MeanTarget(), every=100)
+    results = sg.evaluate(FriedmanFunction(n_rows=300), MeanTarget(), every=100)
     assert results.feedback.n_scored == (299,)
-    y = take(Friedman(), 300).y
+    y = take(FriedmanFunction(), 300).y
     means = np.cumsum(y)[:-1] / np.arange(1, 300)
     assert results.final("MeanTarget", "mae").mean == pytest.approx(np.abs(means - y[1:]).mean(), rel=1e-12)
 
@@ -77,7 +77,7 @@ OPTIONS: list[dict[str, Any]] = [
 def test_the_same_bits_however_it_runs(options: dict[str, Any]) -> None:
     def run(**options: Any) -> sg.Results:
         return sg.evaluate(
-            Friedman(n_rows=1_500),
+            FriedmanFunction(n_rows=1_500),
             [LinearRegression(), Memoriser(), MeanTarget()],
             scheme=Bootstrap(3),
             labelling=Delayed(20),
@@ -99,7 +99,7 @@ def test_the_same_bits_however_it_runs(options: dict[str, Any]) -> None:
 def test_a_restarted_run_has_the_same_bits(tmp_path: Any, stop: int) -> None:
     def build(**options: Any) -> sg.Evaluation:
         return sg.Evaluation(
-            Friedman(n_rows=1_000),
+            FriedmanFunction(n_rows=1_000),
             [LinearRegression(), Encoded(LinearRegression()), Memoriser(), NoChange()],
             scheme=CrossValidation(3),
             labelling=Delayed(30),
@@ -136,13 +136,13 @@ def test_all_learners_of_numbers_find_a_plane() -> None:
 
 def test_regressors_of_river_predict_what_river_predicts() -> None:
     linear = pytest.importorskip("river.linear_model")
-    rows = take(Friedman(), 400)
+    rows = take(FriedmanFunction(), 400)
     theirs, errors = linear.LinearRegression(), []
     for x, y in zip(rows.x, rows.y.tolist(), strict=True):
         row = {f"a{i + 1}": value for i, value in enumerate(x.tolist())}
         errors.append(abs(theirs.predict_one(row) - y))
         theirs.learn_one(row, y)
-    results = sg.evaluate(Friedman(n_rows=400), linear.LinearRegression())
+    results = sg.evaluate(FriedmanFunction(n_rows=400), linear.LinearRegression())
     assert results.final("LinearRegression", "mae").mean == pytest.approx(np.mean(errors[1:]), rel=1e-12)
 
 
@@ -160,8 +160,8 @@ class Silent:
 
 
 def test_an_abstention_counts_as_the_mean_so_far() -> None:
-    rows = take(Friedman(), 200)
-    results = sg.evaluate(Friedman(n_rows=200), {"silent": Silent()}, measures=["mae", "prediction_share"])
+    rows = take(FriedmanFunction(), 200)
+    results = sg.evaluate(FriedmanFunction(n_rows=200), {"silent": Silent()}, measures=["mae", "prediction_share"])
     means = np.concatenate([[np.nan], np.cumsum(rows.y)[:-1] / np.arange(1, 200)])
     predicted = np.where(np.arange(200) % 3, rows.x[:, 0], means)[1:]
     assert results.final("silent", "mae").mean == pytest.approx(np.abs(predicted - rows.y[1:]).mean(), rel=1e-12)
@@ -183,14 +183,16 @@ class Diverging:
 
 def test_a_learner_that_diverges_fails_and_the_others_go_on() -> None:
     with pytest.warns(FailureWarning, match="it has diverged"):
-        results = sg.evaluate(Friedman(n_rows=200), {"bad": PythonLearner(Diverging()), "mean": MeanTarget()}, every=20)
+        results = sg.evaluate(
+            FriedmanFunction(n_rows=200), {"bad": PythonLearner(Diverging()), "mean": MeanTarget()}, every=20
+        )
     assert results.failures[0].row == 51  # 1e153
     assert np.isnan(results.curve("bad", "mae")[-1, 0])
     assert np.isfinite(results.curve("mean", "mae")).all()
 
 
 def test_unknown_targets_are_neither_scored_nor_learnt() -> None:
-    rows = take(Friedman(), 500)
+    rows = take(FriedmanFunction(), 500)
     y = np.where(np.arange(500) % 4 == 1, np.nan, rows.y)
     some = sg.evaluate((rows.x, y), [LinearRegression(), MeanTarget()], numeric="y")
     known = ~np.isnan(y)
@@ -200,7 +202,7 @@ def test_unknown_targets_are_neither_scored_nor_learnt() -> None:
 
 
 def test_detectors_see_when_errors_grow() -> None:
-    x = take(Friedman(), 4_000).x
+    x = take(FriedmanFunction(), 4_000).x
     y = 100.0 * np.where(np.arange(4_000) < 2_000, x[:, 0], 1.0 - x[:, 0])
     results = sg.evaluate((x, y), LinearRegression(), numeric="y", detectors=["Adwin", "PageHinkley"])
     seen = {alarm.detector.partition("(")[0] for alarm in results.alarms if 2_000 <= alarm.row < 2_200}
@@ -210,7 +212,7 @@ def test_detectors_see_when_errors_grow() -> None:
 @pytest.mark.parametrize("scheme", [Prequential(), Bootstrap(5), CrossValidation(5)], ids=repr)
 def test_verdicts_compare_errors(scheme: Any) -> None:
     learners = {"linear": LinearRegression(), "mean": MeanTarget()}
-    results = sg.evaluate(Friedman(n_rows=6_000), learners, scheme=scheme, measures=["mae", "r2"], every=500)
+    results = sg.evaluate(FriedmanFunction(n_rows=6_000), learners, scheme=scheme, measures=["mae", "r2"], every=500)
     (verdict,) = results.verdicts
     assert (verdict.better, verdict.measure, verdict.greater_is_better) == ("linear", "mae", False)
     comparison = sg.compare(results)
@@ -224,15 +226,15 @@ def test_verdicts_compare_errors(scheme: Any) -> None:
 
 def test_what_is_for_another_task_is_refused_before_the_first_row() -> None:
     with pytest.raises(StreamgaugeError, match="kappa is a measure of classification, and the task of this stream is"):
-        sg.evaluate(Friedman(), MeanTarget(), measures="kappa", n_rows=10)
+        sg.evaluate(FriedmanFunction(), MeanTarget(), measures="kappa", n_rows=10)
     with pytest.raises(StreamgaugeError, match="rmse is a measure of regression"):
         sg.evaluate(sg.SEA(), sg.NaiveBayes(), measures="rmse", n_rows=10)
     with pytest.raises(StreamgaugeError, match="'NaiveBayes' is for classification, and the task of this stream is"):
-        sg.evaluate(Friedman(), sg.NaiveBayes(), n_rows=10)
+        sg.evaluate(FriedmanFunction(), sg.NaiveBayes(), n_rows=10)
     with pytest.raises(StreamgaugeError, match="'MeanTarget' is for regression"):
         sg.evaluate(sg.SEA(), MeanTarget(), n_rows=10)
     with pytest.raises(StreamgaugeError, match="moa_compatible counts classes"):
-        sg.evaluate(Friedman(), MeanTarget(), forgetting=Window(10, moa_compatible=True), n_rows=10)
+        sg.evaluate(FriedmanFunction(), MeanTarget(), forgetting=Window(10, moa_compatible=True), n_rows=10)
 
 
 def test_a_schema_has_either_classes_or_a_numeric_target() -> None:
@@ -243,13 +245,13 @@ def test_a_schema_has_either_classes_or_a_numeric_target() -> None:
         Schema(attributes)
     with pytest.raises(StreamgaugeError, match=r"row 1: the target inf is not a number from"):
         ArrayStream([[1.0], [2.0]], [1.0, np.inf], numeric="y")
-    batch = replace(take(Friedman(), 3), y=np.zeros(3, dtype=np.int32))
+    batch = replace(take(FriedmanFunction(), 3), y=np.zeros(3, dtype=np.int32))
     with pytest.raises(StreamgaugeError, match="the target 'y' is a number, and y has the type int32"):
-        Friedman().schema.check(batch)
+        FriedmanFunction().schema.check(batch)
 
 
 def test_targets_far_from_zero_have_the_same_r2() -> None:
-    rows = take(Friedman(), 2_000)
+    rows = take(FriedmanFunction(), 2_000)
     near, far = (
         sg.evaluate((rows.x, rows.y + shift), MeanTarget(), numeric="y", measures="r2", forgetting=Window(300))
         for shift in (0.0, 1e9)
@@ -259,7 +261,7 @@ def test_targets_far_from_zero_have_the_same_r2() -> None:
 
 def test_detectors_that_need_0_and_1_are_refused() -> None:
     with pytest.raises(StreamgaugeError, match=r"detector 'EDDM.*' takes only 0 and 1, and the losses of regression"):
-        sg.evaluate(Friedman(), MeanTarget(), detectors=["Adwin", "EDDM"], n_rows=10)
+        sg.evaluate(FriedmanFunction(), MeanTarget(), detectors=["Adwin", "EDDM"], n_rows=10)
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.tsv", "rows.arff", "rows.parquet", "rows.arrow"])
@@ -285,8 +287,8 @@ def test_files_hold_numeric_targets(tmp_path: Any, name: str, weighted: bool) ->
 
 
 def test_a_file_and_a_frame_ask_before_they_predict_numbers(tmp_path: Any) -> None:
-    rows = take(Friedman(), 200)
-    write(ArrayStream.from_batch(rows, Friedman().schema), tmp_path / "rows.csv")
+    rows = take(FriedmanFunction(), 200)
+    write(ArrayStream.from_batch(rows, FriedmanFunction().schema), tmp_path / "rows.csv")
     frame = {f"a{i + 1}": column for i, column in enumerate(rows.x.T)} | {"y": rows.y}
     for stream in (str(tmp_path / "rows.csv"), frame):
         with pytest.raises(StreamgaugeError, match=r"was regression meant\? Pass numeric=\('y',\) \(--numeric y\)"):
@@ -305,11 +307,11 @@ def test_a_file_and_a_frame_ask_before_they_predict_numbers(tmp_path: Any) -> No
 
 
 def test_predictions_are_recorded_and_results_saved(tmp_path: Any) -> None:
-    rows = take(Friedman(), 300)
+    rows = take(FriedmanFunction(), 300)
     path = tmp_path / "predictions.parquet"
     learners = {"linear": LinearRegression(), "mean": MeanTarget()}
     results = sg.evaluate(
-        Friedman(n_rows=300),
+        FriedmanFunction(n_rows=300),
         learners,
         labelling=Delayed(10),
         measures=["mae", "Pinball(0.9)"],
@@ -334,8 +336,10 @@ def test_predictions_are_recorded_and_results_saved(tmp_path: Any) -> None:
 @pytest.mark.parametrize("function", ["median_absolute_error", "max_error", "mean_absolute_error"])
 def test_functions_of_numbers_are_measures(function: str) -> None:
     metrics = pytest.importorskip("sklearn.metrics")
-    rows = take(Friedman(), 300)
-    results = sg.evaluate(Friedman(n_rows=300), NoChange(), measures=getattr(metrics, function), forgetting=Window(90))
+    rows = take(FriedmanFunction(), 300)
+    results = sg.evaluate(
+        FriedmanFunction(n_rows=300), NoChange(), measures=getattr(metrics, function), forgetting=Window(90)
+    )
     expected = getattr(metrics, function)(rows.y[210:], rows.y[209:299])
     assert results.final("NoChange", function).mean == pytest.approx(expected, rel=1e-12)
 
@@ -343,4 +347,4 @@ def test_functions_of_numbers_are_measures(function: str) -> None:
 def test_recorders_of_classes_are_refused(tmp_path: Any) -> None:
     for recorder in (ConfusionMatrices(tmp_path / "c.csv"), Misclassified(tmp_path)):
         with pytest.raises(StreamgaugeError, match="needs classes, and the target 'y' is a number"):
-            sg.evaluate(Friedman(), MeanTarget(), n_rows=10, recorders=[recorder])
+            sg.evaluate(FriedmanFunction(), MeanTarget(), n_rows=10, recorders=[recorder])

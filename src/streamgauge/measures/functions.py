@@ -56,7 +56,7 @@ class OverTallies(ABC):
 
     def __call__(self, tally: Tally | NumberTally) -> float:
         """Return the value for one tally."""
-        return float(self.over(join_tallies([[tally]]))[0])  # type: ignore[list-item]
+        return float(self.over(join_tallies([[tally]]))[0])  # type: ignore[arg-type]
 
     def over(self, tallies: Any) -> Column:  # noqa: ANN401
         """Return the values for many tallies, float64 [tallies]."""

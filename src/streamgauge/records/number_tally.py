@@ -249,7 +249,7 @@ class NumberTallies(Sequence[NumberTally]):
             total=np.concatenate([column.total for column in columns]),
             sums={name: np.concatenate([column.sums[name] for column in columns]) for name in first.sums},
             width=np.concatenate([column.width for column in columns]),
-            rows=None if first.rows is None else np.concatenate([column.rows for column in columns]),  # type: ignore[misc]
+            rows=None if first.rows is None else np.concatenate([column.rows for column in columns]),
         )
 
     def __len__(self) -> int:

@@ -7,7 +7,7 @@ documented in each class.
 """
 
 from streamgauge.streams.generators.moving import SEA, Hyperplane, RandomRBF
-from streamgauge.streams.generators.numbers import Friedman, Planes
+from streamgauge.streams.generators.numbers import FriedmanFunction, Planes
 from streamgauge.streams.generators.patterns import LED, Classification, PokerHand, RandomTree, Waveform
 from streamgauge.streams.generators.rules import STAGGER, Agrawal, AssetNegotiation, Mixed, Sine
 
@@ -18,7 +18,7 @@ __all__ = [
     "Agrawal",
     "AssetNegotiation",
     "Classification",
-    "Friedman",
+    "FriedmanFunction",
     "Hyperplane",
     "Mixed",
     "Planes",

@@ -14,7 +14,7 @@ from streamgauge.randomness import uniform
 from streamgauge.records import Attribute, NumericTarget, Schema
 from streamgauge.streams.generators.native import Generator, require_concept
 
-__all__ = ["Friedman", "Planes"]
+__all__ = ["FriedmanFunction", "Planes"]
 
 N_ATTRIBUTES = 10
 
@@ -72,7 +72,7 @@ _ROLES = ((0, 1, 2, 3, 4), (3, 4, 1, 0, 2), (1, 4, 3, 2, 0))
 
 
 @dataclass(frozen=True)
-class Friedman(NumberGenerator):
+class FriedmanFunction(NumberGenerator):
     """Friedman's function: ``10 sin(pi a1 a2) + 20 (a3 - 0.5)^2 + 10 a4 + 5 a5`` and normal noise.
 
     Ten attributes are uniform in [0, 1); the other five are irrelevant. The concepts give the five parts to other
@@ -90,10 +90,10 @@ class Friedman(NumberGenerator):
     Examples
     --------
     >>> from streamgauge.streams import take
-    >>> rows = take(Friedman(noise=0.0), 3)
+    >>> rows = take(FriedmanFunction(noise=0.0), 3)
     >>> a = rows.x[0]
     >>> wanted = 10 * np.sin(pi * a[0] * a[1]) + 20 * (a[2] - 0.5) ** 2 + 10 * a[3] + 5 * a[4]
-    >>> bool(abs(rows.y[0] - wanted) < 1e-12), Friedman().schema.target
+    >>> bool(abs(rows.y[0] - wanted) < 1e-12), FriedmanFunction().schema.target
     (True, NumericTarget(name='y', origin=0.0))
 
     References
