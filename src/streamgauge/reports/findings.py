@@ -370,7 +370,7 @@ def _describe_best(results: RunData, tested: Collection[str]) -> Iterable[str]:
         best = series.best
         if best and len(best) < len(series.values):
             value = series.finals[next(iter(best))].mean
-            number = format_value(value, series.unit) + ("%" if series.unit == RATE else f" {series.unit}")
+            number = format_value(value, series.unit) + ("%" if series.unit == RATE else f" {series.unit}".rstrip())
             mean = " on average over folds" if series.n_folds > 1 else ""
             have = "have" if len(best) > 1 else "has"
             names = join_words([name for name in series.values if name in best])
@@ -380,7 +380,7 @@ def _describe_best(results: RunData, tested: Collection[str]) -> Iterable[str]:
 
 def _describe_imbalance(results: RunData) -> Iterable[str]:
     counts = results.labels
-    if counts is None or not len(counts.rows) or not counts.by_class[-1].sum():
+    if counts is None or not len(counts.rows) or not counts.by_class[-1].sum() or len(counts.classes) == 1:
         return
     shares = counts.by_class[-1] / counts.by_class[-1].sum()
     most = int(shares.argmax())
