@@ -78,6 +78,7 @@ class PushedModel:
     seed: ClassVar[int] = 1
     seedless: ClassVar[bool] = True
     trained: ClassVar[bool] = True
+    tasks: ClassVar[tuple[str, ...]] = ("classification", "regression")
 
     @property
     def short_name(self) -> str:

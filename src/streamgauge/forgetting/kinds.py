@@ -237,6 +237,11 @@ class NumberSums:
                 raise ValueError(msg)
             self._kernel.load(parts[0])
 
+    def merge(self, state: bytes, classes: Sequence[int]) -> None:
+        """Raise: which rows are scored, and as what abstentions count, depends on the rows before them."""
+        msg = f"sums of numbers cannot be merged ({len(state)} bytes, {len(classes)} classes): the order of rows matters"
+        raise StreamgaugeError(msg)
+
 
 State = NativeForgetting | MoaCounting | RowKeeper | ChunkFading | AllLabelsTally
 

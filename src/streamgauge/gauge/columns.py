@@ -1,10 +1,12 @@
 """Rows as users push them, read and checked: labels, predictions, weights and times."""
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +14,12 @@ from numpy.typing import NDArray
 from streamgauge._foreign import is_frame
 from streamgauge.errors import StreamgaugeError
 from streamgauge.gauge.classes import SHIFT, ClassCodes
-from streamgauge.gauge.waiting import Prediction, Row
-from streamgauge.learners.plain_loop import Predicted, pick_winners
+from streamgauge.gauge.waiting import Prediction
+from streamgauge.learners.plain_loop import Predicted
 from streamgauge.records.columns import pad_classes
+from streamgauge.tasks import pick_winners, require_numbers
 
-__all__ = ["PushedColumns", "RowReader", "is_column"]
+__all__ = ["ClassReader", "NumberReader", "PushedColumns", "RowReader", "is_column"]
 
 MASK = (1 << SHIFT) - 1
 
@@ -28,9 +31,9 @@ class PushedColumns:
     Parameters
     ----------
     y
-        The codes of the true classes, int32 [n].
+        The codes of the true classes, int32 [n], or numbers.
     predictions
-        For each model the codes of its predictions, int32 [n], and its votes, float64 [n, classes], if it gave any.
+        For each model its predictions, codes or numbers [n], and its votes, float64 [n, classes], if it gave any.
     weight, time
         Weights and times, float64 [n]; None if they have none.
 
@@ -98,47 +101,41 @@ def is_column(values: object) -> bool:
     return isinstance(values, list | tuple | np.ndarray) or np.ndim(values) > 0  # type: ignore[arg-type]
 
 
-class RowReader:
-    """Reads rows: finds the codes of classes and checks everything, so that counting them cannot fail.
+class RowReader(ABC):
+    """Reads rows and checks everything, so that counting them cannot fail.
 
     Parameters
     ----------
-    classes
-        The codes of the classes, to which new ones are added.
     models
         The names of the models.
-    score_of
-        The class whose probability predictions are; None if they are classes, or probabilities of all.
-
-    Examples
-    --------
-    >>> reader = RowReader(ClassCodes(["ok", "fraud"]), ("model",), score_of="fraud")
-    >>> reader.with_votes = True
-    >>> reader.read_prediction(0.75, None, None)
-    ((1,), ((0.25, 0.75),), None, None)
     """
 
-    def __init__(self, classes: ClassCodes, models: tuple[str, ...], score_of: object) -> None:
-        self._classes, self._models, self.n_declared = classes, models, len(classes)
+    target_type: ClassVar[type[np.generic]]
+    """The type of targets and of predictions."""
+
+    n_declared = 0
+    """The number of classes that were declared."""
+
+    def __init__(self, models: tuple[str, ...]) -> None:
+        self._models = models
         self.with_votes = False
         """Whether a measure needs votes; else they only decide the predicted class."""
-        self._score_code: int | None = None
-        if score_of is not None:
-            if self.n_declared != 2:
-                msg = f"score_of = {score_of!r} needs both classes: pass classes=, two of them"
-                raise StreamgaugeError(msg)
-            self._score_code = classes.find(score_of)
-            if self._score_code not in (0, 1):
-                msg = f"score_of = {score_of!r} is none of the classes {', '.join(classes.names[:2])}"
-                raise StreamgaugeError(msg)
 
-    def read_label(self, y_true: object, *, needed: bool = False) -> int:
-        """Return the code of a label; that of an unknown one is `UNLABELLED`, unless it is needed."""
-        code = self._classes.find(y_true)
-        if needed and code < 0:
-            msg = f"label {y_true!r}: a label must be a class"
-            raise StreamgaugeError(msg)
-        return code
+    @abstractmethod
+    def read_label(self, y_true: object, *, needed: bool = False) -> Any:  # noqa: ANN401
+        """Return a label as a target; that of an unknown one is as the task has it, unless it is needed."""
+
+    @abstractmethod
+    def _read_labels(self, y_true: Any) -> NDArray[Any]:  # noqa: ANN401
+        """Return a column of labels as targets."""
+
+    @abstractmethod
+    def _read_one(self, y_pred: Any) -> tuple[Any, tuple[float, ...] | None]:  # noqa: ANN401
+        """Return the prediction of one model for one row, and its votes if it gave any."""
+
+    @abstractmethod
+    def _read_many(self, y_pred: Any) -> Any:  # noqa: ANN401
+        """Return the predictions of one model for a column of rows, and its votes if it gave any."""
 
     def read_prediction(self, y_pred: object, weight: object, time: object) -> Prediction:
         """Return the predictions of all models for one row."""
@@ -159,17 +156,9 @@ class RowReader:
             raise StreamgaugeError(msg)
         return [y_pred[name] for name in self._models]
 
-    def _read_one(self, y_pred: Any) -> tuple[int, tuple[float, ...] | None]:  # noqa: ANN401
-        if self._score_code is None and not isinstance(y_pred, Mapping) and not is_column(y_pred):
-            return self._classes.find(y_pred), None
-        votes = self._read_votes(
-            {label: [share] for label, share in y_pred.items()} if isinstance(y_pred, Mapping) else [y_pred]
-        )
-        return int(pick_winners(votes)[0]), tuple(votes[0].tolist())
-
     def read_columns(self, y_true: Any, y_pred: object, weight: object, time: object) -> PushedColumns:  # noqa: ANN401
         """Return columns of rows."""
-        y = self._classes.encode(_as_column(y_true))
+        y = self._read_labels(y_true)
         n = len(y)
         predictions = [self._read_many(of_model) for of_model in self._split(y_pred)]
         weights = None if weight is None else self._check_weights(weight)
@@ -181,6 +170,123 @@ class RowReader:
                 msg = f"{name}: {len(column):,} values, but there are {n:,} labels"
                 raise StreamgaugeError(msg)
         return PushedColumns(y, predictions, weights, times)
+
+    def _check_weights(self, weight: Any) -> NDArray[np.float64]:  # noqa: ANN401
+        try:
+            weights = np.array(weight, dtype=np.float64, ndmin=1)
+        except (TypeError, ValueError) as error:
+            msg = f"weight: {error}"
+            raise StreamgaugeError(msg) from None
+        if weights.ndim != 1 or not (np.isfinite(weights).all() and (weights >= 0.0).all()):
+            msg = "weights must be finite numbers of at least 0, one for each row"
+            raise StreamgaugeError(msg)
+        return weights
+
+    def collect_rows(self, rows: list[Any], *, mixed: bool) -> list[PushedColumns]:
+        """Return single rows as columns; `mixed` if some are more than one number."""
+        if not mixed:
+            return [_decode_rows(rows)]
+        groups = groupby(rows, key=lambda row: isinstance(row, int))
+        return [
+            _decode_rows(list(group)) if plain else _collect(list(group), self.target_type) for plain, group in groups
+        ]
+
+
+class NumberReader(RowReader):
+    """Reads rows whose targets and predictions are numbers.
+
+    Examples
+    --------
+    >>> reader = NumberReader(("model",))
+    >>> reader.read_label(1.5), reader.read_prediction(None, None, None)
+    (1.5, ((nan,), (None,), None, None))
+    """
+
+    target_type = np.float64
+
+    def read_label(self, y_true: object, *, needed: bool = False) -> float:
+        """Return a label; NaN for an unknown one, unless it is needed."""
+        number = float(self._read_numbers([np.nan if y_true is None else y_true])[0])
+        if needed and math.isnan(number):
+            msg = f"label {y_true!r}: a label must be a number"
+            raise StreamgaugeError(msg)
+        return number
+
+    def _read_labels(self, y_true: Any) -> NDArray[np.float64]:  # noqa: ANN401
+        return self._read_numbers(y_true)
+
+    def _read_one(self, y_pred: Any) -> tuple[float, None]:  # noqa: ANN401
+        return float(self._read_numbers([np.nan if y_pred is None else y_pred])[0]), None
+
+    def _read_many(self, y_pred: Any) -> tuple[NDArray[np.float64], None]:  # noqa: ANN401
+        return self._read_numbers(y_pred), None
+
+    @staticmethod
+    def _read_numbers(values: Any) -> NDArray[np.float64]:  # noqa: ANN401
+        try:
+            numbers = np.array(values, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            msg = f"targets and predictions must be numbers: {error}"
+            raise StreamgaugeError(msg) from None
+        if numbers.ndim != 1:
+            msg = f"a column of numbers must have one axis, not the shape {numbers.shape}"
+            raise StreamgaugeError(msg)
+        return require_numbers(numbers)
+
+
+class ClassReader(RowReader):
+    """Reads rows of classes, and finds their codes.
+
+    Parameters
+    ----------
+    classes
+        The codes of the classes, to which new ones are added.
+    models
+        The names of the models.
+    score_of
+        The class whose probability predictions are; None if they are classes, or probabilities of all.
+
+    Examples
+    --------
+    >>> reader = ClassReader(ClassCodes(["ok", "fraud"]), ("model",), score_of="fraud")
+    >>> reader.with_votes = True
+    >>> reader.read_prediction(0.75, None, None)
+    ((1,), ((0.25, 0.75),), None, None)
+    """
+
+    target_type = np.int32
+
+    def __init__(self, classes: ClassCodes, models: tuple[str, ...], score_of: object) -> None:
+        super().__init__(models)
+        self._classes, self.n_declared = classes, len(classes)
+        self._score_code: int | None = None
+        if score_of is not None:
+            if self.n_declared != 2:
+                msg = f"score_of = {score_of!r} needs both classes: pass classes=, two of them"
+                raise StreamgaugeError(msg)
+            self._score_code = classes.find(score_of)
+            if self._score_code not in (0, 1):
+                msg = f"score_of = {score_of!r} is none of the classes {', '.join(classes.names[:2])}"
+                raise StreamgaugeError(msg)
+
+    def read_label(self, y_true: object, *, needed: bool = False) -> int:
+        """Return the code of a label; that of an unknown one is `UNLABELLED`, unless it is needed."""
+        code = self._classes.find(y_true)
+        if needed and code < 0:
+            msg = f"label {y_true!r}: a label must be a class"
+            raise StreamgaugeError(msg)
+        return code
+
+    def _read_labels(self, y_true: Any) -> NDArray[np.int32]:  # noqa: ANN401
+        return self._classes.encode(_as_column(y_true))
+
+    def _read_one(self, y_pred: Any) -> tuple[int, tuple[float, ...] | None]:  # noqa: ANN401
+        if self._score_code is None and not isinstance(y_pred, Mapping) and not is_column(y_pred):
+            return self._classes.find(y_pred), None
+        votes = self._read_votes(
+            {label: [share] for label, share in y_pred.items()} if isinstance(y_pred, Mapping) else [y_pred]
+        )
+        return int(pick_winners(votes)[0]), tuple(votes[0].tolist())
 
     def _read_many(self, y_pred: Any) -> Predicted:  # noqa: ANN401
         if is_frame(y_pred):  # with a column for each class
@@ -236,24 +342,6 @@ class RowReader:
             raise StreamgaugeError(msg)
         return votes
 
-    def _check_weights(self, weight: Any) -> NDArray[np.float64]:  # noqa: ANN401
-        try:
-            weights = np.array(weight, dtype=np.float64, ndmin=1)
-        except (TypeError, ValueError) as error:
-            msg = f"weight: {error}"
-            raise StreamgaugeError(msg) from None
-        if weights.ndim != 1 or not (np.isfinite(weights).all() and (weights >= 0.0).all()):
-            msg = "weights must be finite numbers of at least 0, one for each row"
-            raise StreamgaugeError(msg)
-        return weights
-
-    def collect_rows(self, rows: list[int | Row], *, mixed: bool) -> list[PushedColumns]:
-        """Return single rows as columns; `mixed` if some are more than one number."""
-        if not mixed:
-            return [_decode_rows(rows)]
-        groups = groupby(rows, key=lambda row: isinstance(row, int))
-        return [_decode_rows(list(group)) if plain else _collect(list(group)) for plain, group in groups]
-
 
 def _decode_rows(rows: Sequence[Any]) -> PushedColumns:
     """Return rows of one model that are one number each."""
@@ -262,14 +350,14 @@ def _decode_rows(rows: Sequence[Any]) -> PushedColumns:
     return PushedColumns((numbers >> SHIFT).astype(np.int32), [(codes, None)], None, None)
 
 
-def _collect(rows: Sequence[Any]) -> PushedColumns:
+def _collect(rows: Sequence[Any], target_type: type[np.generic]) -> PushedColumns:
     y, codes, votes, weight, time = zip(*rows, strict=True)
     predictions: list[Predicted] = []
     for of_model, shares in zip(zip(*codes, strict=True), zip(*votes, strict=True), strict=True):
-        column = np.array(of_model, dtype=np.int32)
+        column = np.array(of_model, dtype=target_type)
         predictions.append((column, _stack_votes(shares, column)))
     return PushedColumns(
-        y=np.array(y, dtype=np.int32),
+        y=np.array(y, dtype=target_type),
         predictions=predictions,
         weight=None
         if all(one is None for one in weight)

@@ -16,7 +16,7 @@ from streamgauge._format.text import to_text
 from streamgauge.errors import StreamgaugeError, require_at_least, require_between, require_kind
 from streamgauge.evaluation import Evaluation
 from streamgauge.gauge.classes import ClassCodes
-from streamgauge.gauge.columns import PushedColumns, RowReader, is_column
+from streamgauge.gauge.columns import ClassReader, NumberReader, PushedColumns, RowReader, is_column
 from streamgauge.gauge.history import ReadingHistory
 from streamgauge.gauge.merging import find_obstacle
 from streamgauge.gauge.metrics import format_metrics
@@ -26,12 +26,13 @@ from streamgauge.measures import depends_on_classes, describe_measure, expand_al
 from streamgauge.measures.own import FunctionMeasure
 from streamgauge.names import FAMILIES, make
 from streamgauge.protocols import Forgetting
-from streamgauge.records import Alarm, ModelVerdict, Schema, Verdict
+from streamgauge.records import Alarm, ModelVerdict, NumericTarget, Schema, Verdict
 from streamgauge.records.serialise import loading, pack, unpack
 from streamgauge.results import Results
 from streamgauge.significance.live import LiveTest
 from streamgauge.significance.requirements import as_requirements
 from streamgauge.streams.output_files import replace_atomically
+from streamgauge.tasks import find_task
 
 __all__ = ["Gauge"]
 
@@ -65,6 +66,8 @@ class Gauge:
     ----------
     measures, forgetting, detectors, live_test, budgets
         As for `evaluate`.
+    numeric
+        Whether targets and predictions are numbers rather than classes.
     models
         The names of the models, if there are several: `y_pred` is then a dictionary by name. Or the name of the one.
     classes
@@ -96,8 +99,9 @@ class Gauge:
 
     def __init__(  # noqa: PLR0913
         self,
-        measures: object = "accuracy",
+        measures: object = None,
         *,
+        numeric: bool = False,
         models: str | Sequence[str] = "model",
         classes: Sequence[object] | None = None,
         score_of: object = None,
@@ -114,8 +118,13 @@ class Gauge:
         require_between("patience", patience, 0.0, float("inf"))
         self.models: tuple[str, ...] = _check_models(models)
         self._classes = ClassCodes(() if classes is None else classes)
-        self._reader = RowReader(self._classes, self.models, score_of)
-        if not len(self._classes):
+        self._reader: RowReader = (
+            NumberReader(self.models) if numeric else ClassReader(self._classes, self.models, score_of)
+        )
+        if numeric and (classes is not None or score_of is not None):
+            msg = "numeric = True: numbers have no classes, so leave out classes= and score_of="
+            raise StreamgaugeError(msg)
+        if not len(self._classes) and not numeric:
             _refuse_class_names(measures, budgets)
         self._options: dict[str, Any] = {
             "measures": measures,
@@ -125,10 +134,11 @@ class Gauge:
             "live_test": live_test,
             "budgets": budgets,
         }
-        self._own = {"score_of": score_of, "patience": patience, "most_waiting": most_waiting}
+        self._own = {"numeric": numeric, "score_of": score_of, "patience": patience, "most_waiting": most_waiting}
         self._lock = threading.RLock()
         self._specs = {name: PushedModel(name) for name in self.models}
-        self._evaluation = self._build(self._classes.names or ("0", "1"))
+        self._origin = 0.0
+        self._evaluation = self._build(self._make_schema(("0", "1")))
         self.forgettings, self.measures = self._evaluation.forgettings, self._evaluation.measures
         self._needs_times = any(map(needs_times, self.forgettings))
         self._reader.with_votes = self._evaluation.run_spec.with_votes
@@ -146,12 +156,18 @@ class Gauge:
         self._functions: list[Callable[[Event], object]] = []
         self._flusher: threading.Thread | None = None
         self._closed = threading.Event()
-        fast = len(self.models) == 1 and score_of is None and not self._needs_times
+        fast = len(self.models) == 1 and score_of is None and not self._needs_times and not numeric
         self._true_part = self._classes.true_part if fast else {}
         self._predicted_part = self._classes.predicted_part if fast else {}
 
-    def _build(self, classes: tuple[str, ...]) -> Evaluation:
-        return Evaluation(PushedRows(Schema((), classes)), self._specs, **self._options)
+    def _make_schema(self, unknown: tuple[str, ...] = ("0",)) -> Schema:
+        """Return the schema of the rows so far; `unknown` stands for the classes as long as there are none."""
+        if self._own["numeric"]:
+            return Schema((), target=NumericTarget("y", self._origin))
+        return Schema((), self._classes.names or unknown)
+
+    def _build(self, schema: Schema) -> Evaluation:
+        return Evaluation(PushedRows(schema), self._specs, **self._options)
 
     # pushing
 
@@ -293,6 +309,9 @@ class Gauge:
                 raise
 
     def _count(self, parts: Sequence[PushedColumns]) -> None:
+        if self._run is None and self._own["numeric"]:
+            known = (part.y[~np.isnan(part.y)] for part in parts)
+            self._origin = next((float(column[0]) for column in known if len(column)), 0.0)
         run = self._grow()
         columns = PushedColumns.join(
             parts, self._evaluation.stream.schema.n_classes, with_votes=self._reader.with_votes
@@ -309,18 +328,18 @@ class Gauge:
             self._note(run.push(columns.y[rows], predictions, weight, time))
 
     def _find_batch_size(self) -> int:
-        c = max(len(self._classes), 1)
-        reading_bytes = 8 * c * (c + 1) * len(self.models) * len(self.forgettings)
+        tally_bytes = find_task(self._evaluation.stream.schema).tally_bytes
+        reading_bytes = tally_bytes * len(self.models) * len(self.forgettings)
         return min(MAX_BATCH, max(1, TALLY_BYTES // reading_bytes) * self.every)
 
     def _grow(self) -> PushedRun:
         """Return the run, built for all classes that have appeared."""
-        names = self._classes.names or ("0",)  # rows without any class so far
-        if self._run is not None and self._evaluation.stream.schema.classes == names:
+        schema = self._make_schema()
+        if self._run is not None and self._evaluation.stream.schema == schema:
             return self._run
         state = None if self._run is None else self._run.save()
-        if self._evaluation.stream.schema.classes != names:
-            self._evaluation = self._build(names)
+        if self._evaluation.stream.schema != schema:
+            self._evaluation = self._build(schema)
         self._run = self._evaluation.push_rows()
         if state is not None:
             self._run.load(state)
@@ -412,7 +431,7 @@ class Gauge:
             if run is None:
                 msg = "the gauge has no rows yet: push some with update(), or with predicted() and labelled()"
                 raise StreamgaugeError(msg)
-            evaluation = self._build(self._evaluation.stream.schema.classes)
+            evaluation = self._build(self._evaluation.stream.schema)
             copy = evaluation.push_rows()
             copy.load(run.save())
             last = copy.finish()
@@ -553,6 +572,7 @@ class Gauge:
                 "n_declared": self._reader.n_declared,
                 "options": self._describe_options(),
                 **self._own,
+                "origin": self._origin,
                 "has_times": self._has_times,
                 "last_time": self._last_time,
                 "waiting": self._waiting.save(),
@@ -591,7 +611,8 @@ class Gauge:
             gauge = cls(
                 options["measures"],
                 models=facts["models"] if len(facts["models"]) > 1 else facts["models"][0],
-                classes=facts["classes"][: facts["n_declared"]],
+                numeric=facts["numeric"],
+                classes=None if facts["numeric"] else facts["classes"][: facts["n_declared"]],
                 score_of=facts["score_of"],
                 forgetting=options["forgettings"],
                 detectors={name: make("detector", text, detectors) for name, text in options["detectors"].items()},
@@ -603,6 +624,7 @@ class Gauge:
             )
             for name in facts["classes"]:
                 gauge._classes.find(name)
+            gauge._origin = facts["origin"]
             if run:
                 gauge._grow().load(run)
             gauge._history.load(history)
@@ -678,7 +700,7 @@ def _check_key(key: object) -> str | int:
 
 def _refuse_class_names(measures: object, budgets: object) -> None:
     """Raise if measures or budgets name classes, which are not known yet."""
-    named = [measure(one) for one in expand_all(measures)]  # type: ignore[arg-type]
+    named = [measure(one) for one in expand_all(measures)] if measures is not None else []  # type: ignore[arg-type]
     for budget in as_requirements(budgets):
         try:
             named.append(measure(budget.measure))

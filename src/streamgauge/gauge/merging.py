@@ -29,6 +29,8 @@ def find_obstacle(evaluation: Evaluation) -> str:
 
 def _list_orders(spec: RunSpec) -> Iterator[str]:
     """Yield what in a tally, or beside it, depends on the order of the rows."""
+    if spec.schema.target is not None:
+        yield "of numbers the first row is not scored, and no prediction counts as the mean of the targets before it"
     for forgetting in spec.forgettings:
         if forgetting != Landmark():
             yield f"{to_text(forgetting)} depends on the order of the rows; only Landmark() does not"
