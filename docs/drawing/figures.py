@@ -10,6 +10,7 @@ import streamgauge as sg
 from docs.drawing.runs import evaluate_gradual_sea
 from streamgauge import plots, streams
 from streamgauge.drift import PageHinkley
+from streamgauge.learners import LinearRegression, MeanTarget
 from streamgauge.plots import Figure
 from streamgauge.protocols import Stream
 from streamgauge.results import Predictions, read_errors
@@ -22,6 +23,7 @@ __all__ = [
     "draw_over_time",
     "draw_panels",
     "draw_q_statistic",
+    "draw_regression",
     "draw_seeds",
 ]
 
@@ -65,6 +67,20 @@ def draw_confusion() -> Figure:
     """Draw the confusion matrices of three learners after the last row."""
     results = sg.evaluate(streams.Waveform(), LEARNERS, n_rows=10_000)
     return plots.confusion(results, rows=10_000, values="both")
+
+
+def draw_regression() -> Figure:
+    """Draw the errors of three regressors over the last 1,000 rows; the roles of the attributes change twice."""
+    first, second = (streams.FriedmanFunction(concept=concept) for concept in (1, 3))
+    stream = streams.Recurring((first, second), every=5_000)
+    results = sg.evaluate(
+        stream,
+        {"linear": LinearRegression(), "mean": MeanTarget(), "no change": sg.NoChange()},
+        n_rows=15_000,
+        forgetting=sg.Window(1000),
+        measures="rmse",
+    )
+    return plots.curves(results)
 
 
 def draw_over_time() -> Figure:
