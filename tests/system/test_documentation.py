@@ -76,6 +76,8 @@ def files_for(page: Path, folder: Path) -> None:
     prices = ["@relation e", "@attribute nswprice numeric", "@attribute class {UP,DOWN}", "@data"]
     prices += [f"{i % 7},{'UP' if i % 7 > 3 else 'DOWN'}" for i in range(MOST_ROWS)]
     (folder / "electricity.arff").write_text("\n".join(prices))
+    houses = [f"{20 + i % 90},{i % 7},{1_000 * (20 + i % 90) + 37 * (i % 11)}" for i in range(MOST_ROWS)]
+    (folder / "houses.csv").write_text("\n".join(["size,rooms,price", *houses]))
     (folder / "errors.txt").write_text("\n".join("01"[i % 3 == 0] for i in range(500)))
     rows = [f"{i % 50},{i % 24},{'yes' if i % 50 > 40 else 'no'}" for i in range(MOST_ROWS)]
     (folder / "payments.csv").write_text("\n".join(["amount,hour,fraud", *rows]))
