@@ -239,7 +239,9 @@ class NumberSums:
 
     def merge(self, state: bytes, classes: Sequence[int]) -> None:
         """Raise: which rows are scored, and as what abstentions count, depends on the rows before them."""
-        msg = f"sums of numbers cannot be merged ({len(state)} bytes, {len(classes)} classes): the order of rows matters"
+        msg = (
+            f"sums of numbers cannot be merged ({len(state)} bytes, {len(classes)} classes): the order of rows matters"
+        )
         raise StreamgaugeError(msg)
 
 

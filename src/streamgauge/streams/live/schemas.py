@@ -9,6 +9,7 @@ import numpy as np
 from streamgauge._foreign import is_stream
 from streamgauge.errors import StreamgaugeError
 from streamgauge.records import Attribute, Schema
+from streamgauge.streams.base import require_classes
 from streamgauge.streams.files import File
 
 __all__ = ["as_schema", "read_json"]
@@ -29,6 +30,12 @@ def as_schema(given: object) -> Schema:
     >>> schema.n_values.tolist(), schema.classes
     ([0, 2], ('up', 'down'))
     """
+    schema = _find_schema(given)
+    require_classes(schema, "a live stream")
+    return schema
+
+
+def _find_schema(given: object) -> Schema:
     if isinstance(given, Schema):
         return given
     if is_stream(given):
