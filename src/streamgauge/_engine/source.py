@@ -53,7 +53,7 @@ def default_batch_size(schema: Schema, *, single_pass: bool = False) -> int:
     >>> default_batch_size(SEA().schema), default_batch_size(SEA().schema, single_pass=True)
     (262144, 1048576)
     """
-    row_bytes = 8 * max(schema.n_attributes, schema.n_classes)
+    row_bytes = 8 * max(schema.n_attributes, schema.n_classes, 1)
     least = min(MIN_ROWS, max(1, WIDE_BATCH_BYTES // row_bytes))
     size = min(max(BATCH_BYTES // row_bytes, least), MAX_ROWS)
     return IN_MEMORY_FACTOR * size if single_pass else size

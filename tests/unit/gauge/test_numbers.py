@@ -46,7 +46,7 @@ def test_every_measure_of_numbers_has_the_values_of_an_evaluation(weighted: bool
     x = np.stack(list(predictions.values()), axis=1)
     learners = {name: ReadsColumn(column) for column, name in enumerate(MODELS)}
     time = np.arange(1200) / 5
-    stream: Any = ArrayStream(x, y, weight=weight, time=time, task="regression")
+    stream: Any = ArrayStream(x, y, weight=weight, time=time, numeric="y")
     expected = evaluate(stream, learners, **options)
     gauge = Gauge(numeric=True, models=MODELS, **options)
     for start in range(0, 1000, 250):
