@@ -29,11 +29,11 @@ if TYPE_CHECKING:  # for editors and type checkers: a name is imported when it i
     from streamgauge.backends import Processes, Threads
     from streamgauge.errors import StreamgaugeError
     from streamgauge.evaluation import Evaluation, evaluate
+    from streamgauge.experiments import rerun
     from streamgauge.experiments.run import run
     from streamgauge.forgetting import AdwinWindow, Fading, Landmark, Window
     from streamgauge.gauge import Gauge, KeyedGauge
     from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, NoChange
-    from streamgauge.repetition import rerun
     from streamgauge.results import Results, load, save
     from streamgauge.schemes import Bootstrap, CrossValidation, Prequential, Split
     from streamgauge.significance.compare import compare
@@ -83,7 +83,7 @@ _FAMILIES = {
     "checks": [],
     "drift": [],
     "errors": ["StreamgaugeError"],
-    "experiments": ["run"],
+    "experiments": ["rerun", "run"],
     "forgetting": ["AdwinWindow", "Fading", "Landmark", "Window"],
     "gauge": ["Gauge", "KeyedGauge"],
     "labelling": [],
@@ -103,7 +103,7 @@ _FAMILIES = {
 """The modules that people use, and the public names that are taken from each."""
 
 _HOMES = {name: family for family, names in _FAMILIES.items() for name in names}
-_HOMES |= {"evaluate": "evaluation", "Evaluation": "evaluation", "rerun": "repetition"}
+_HOMES |= {"evaluate": "evaluation", "Evaluation": "evaluation"}
 
 
 def _no_such_name(name: str) -> AttributeError:

@@ -102,8 +102,8 @@ EVIDENCE = {
         "system/test_processes.py::test_the_next_run_frees_the_shared_memory_of_a_killed_one",
     ),
     "`streamgauge rerun` builds": (
-        "unit/test_repetition.py::test_a_manifest_cannot_say_where_to_write_or_what_to_trust",
-        "unit/test_repetition.py::test_a_damaged_call_is_refused",
+        "unit/experiments/test_repetition.py::test_a_manifest_cannot_say_where_to_write_or_what_to_trust",
+        "unit/experiments/test_repetition.py::test_a_damaged_call_is_refused",
         "unit/test_odd_values.py::test_text_is_never_evaluated_as_code",
     ),
     "Checkpoints of our own learners": (

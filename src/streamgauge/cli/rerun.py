@@ -35,7 +35,7 @@ def command(results: Path, *, stream: str | None, as_json: bool, **options: Any)
       streamgauge rerun results/rbf
       streamgauge rerun results/electricity --stream data/electricity.arff
     """
-    from streamgauge.repetition import rerun  # noqa: PLC0415
+    from streamgauge.experiments import rerun  # noqa: PLC0415
     from streamgauge.store import is_store  # noqa: PLC0415
 
     if is_store(results):

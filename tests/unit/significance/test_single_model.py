@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 import streamgauge as sg
 from streamgauge.backends import Threads
 from streamgauge.errors import StreamgaugeError
+from streamgauge.experiments import rerun
 from streamgauge.labelling import Delayed, DelayedAtRandom, First, Fraction
 from streamgauge.learners import Precomputed, PythonLearner
 from streamgauge.records import ModelVerdict, Verdict
 from streamgauge.records.blocks import list_boundaries
-from streamgauge.repetition import rerun
 from streamgauge.results import load, save
 from streamgauge.significance import LiveTest
 from streamgauge.significance.single_model import RowVariance, share_alpha
