@@ -7,6 +7,7 @@ from functools import wraps
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+import numpy.testing  # noqa: F401  (NumPy 2.0 starts a process when this is imported, as SciPy does)
 from matplotlib import font_manager
 
 __all__ = ["Isolation", "NotIsolatedError", "is_jvm_started"]
