@@ -348,3 +348,26 @@ def test_recorders_of_classes_are_refused(tmp_path: Any) -> None:
     for recorder in (ConfusionMatrices(tmp_path / "c.csv"), Misclassified(tmp_path)):
         with pytest.raises(StreamgaugeError, match="needs classes, and the target 'y' is a number"):
             sg.evaluate(FriedmanFunction(), MeanTarget(), n_rows=10, recorders=[recorder])
+
+
+def test_budgets_of_errors_and_of_baselines_are_judged() -> None:
+    learners = {"linear": LinearRegression(), "mean": MeanTarget()}
+    budgets = ["mae<3", "beats mean", "beats no change"]
+    results = sg.evaluate(
+        FriedmanFunction(n_rows=6_000), learners, measures=["mae", "rmse"], budgets=budgets, every=500
+    )
+    outcomes = {(one.learner, one.requirement): one.outcome for one in results.model_verdicts}
+    assert outcomes["linear", "mae<3"] == "kept"
+    assert outcomes["mean", "mae<3"] == "broken"
+    assert outcomes["linear", "beats mean"] == outcomes["linear", "beats no change"] == "kept"
+    assert outcomes["mean", "beats mean"] != "kept"
+    assert outcomes["mean", "beats no change"] == "kept"
+    for budget, reason in (
+        ("error<0.05", "error is a measure of classification, and the task is regression"),
+        ("mae<-1", "the limit of mae must be above 0"),
+        ("r2>1.5", "the limit of r2 must be below 1"),
+        ("r2<0.5", "a greater r2 is better"),
+        ("rmse<reference(2000)", "rmse is no mean over rows, so it has no reference period"),
+    ):
+        with pytest.raises(StreamgaugeError, match=reason):
+            sg.evaluate(FriedmanFunction(), MeanTarget(), budgets=budget, n_rows=10)

@@ -307,6 +307,7 @@ class NumberMeasure(FunctionMeasure):
     Examples
     --------
     >>> from sklearn.metrics import median_absolute_error
+    >>> from streamgauge.records import NumberTally
     >>> rows = ScoredNumbers(np.array([1.0, 2.0, 9.0]), np.array([1.5, 2.0, 4.0]))
     >>> tally = NumberTally(3.0, {}, 3, rows=rows)
     >>> NumberMeasure(median_absolute_error, "median_absolute_error", greater_is_better=False)(tally)

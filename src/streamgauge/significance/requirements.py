@@ -3,10 +3,12 @@
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from streamgauge._foreign import find_task_name
+from streamgauge._format.text import join_words
 from streamgauge.errors import StreamgaugeError, nearest, require_at_least
 from streamgauge.measures import (
     Chernoff,
@@ -22,14 +24,22 @@ from streamgauge.measures import measure as find_measure
 from streamgauge.measures.functions import format_option
 from streamgauge.protocols import Measure
 from streamgauge.records import Schema
+from streamgauge.tasks import Regression, find_task
 
 __all__ = ["DEFAULT_REFERENCE", "BoundRequirement", "Requirement", "as_requirements"]
 
 DEFAULT_REFERENCE = 5_000
 """The number of rows of a reference period, unless another is given."""
 
-BASELINES = {"majority": "kappa_m", "no change": "kappa_temporal"}
-"""The measures that are above 0 where a baseline is beaten, by the name of the baseline."""
+BASELINES: dict[str, tuple[str, str, float]] = {
+    "majority": ("kappa_m", "above", 0.0),
+    "no change": ("kappa_temporal", "above", 0.0),
+    "mean": ("rae", "below", 1.0),
+}
+"""The measure that has passed a limit where a baseline is beaten, and the limit, by the name of the baseline."""
+
+OF_NUMBERS = {"kappa_temporal": ("rae_no_change", "below", 1.0)}
+"""What a requirement on a baseline is for numeric targets."""
 
 ALLOWED = "error<0.05, recall[CLASS]>0.5, error<reference(5000)+0.01, beats majority, beats no change"
 
@@ -106,9 +116,10 @@ recall[CLASS]>0.5, error<reference(5000)+0.01, beats majority, beats no change
             name = re.sub(r"[\s_-]+", " ", baseline[1])
             if name not in BASELINES:
                 near = nearest(name, BASELINES)
-                hint = f"did you mean 'beats {near}'?" if near else f"there are {' and '.join(BASELINES)}"
+                hint = f"did you mean 'beats {near}'?" if near else f"there are {join_words(list(BASELINES))}"
                 raise _refuse(text, f"there is no baseline {name!r}: {hint}")
-            return cls(BASELINES[name], above=0.0)
+            measure, side, limit = BASELINES[name]
+            return cls(measure, **{side: limit})  # type: ignore[arg-type]
         at = _find_comparisons(text)
         if len(at) != 1:
             count = "no < or >" if not at else "more than one < or >"
@@ -142,8 +153,8 @@ recall[CLASS]>0.5, error<reference(5000)+0.01, beats majority, beats no change
         )
 
     def __str__(self) -> str:
-        for baseline, measure in BASELINES.items():
-            if (self.measure, self.above) == (measure, 0.0):
+        for baseline, (measure, side, limit) in BASELINES.items():
+            if (self.measure, getattr(self, side)) == (measure, limit):
                 return f"beats {baseline}"
         if self.reference is None:
             return f"{self.measure}{'>' if self.below is None else '<'}{format_option(self._limit)}"
@@ -168,11 +179,20 @@ recall[CLASS]>0.5, error<reference(5000)+0.01, beats majority, beats no change
         measures
             The measures of the run, which are found by their names there.
         """
+        task = find_task(schema)
+        if self.measure in OF_NUMBERS and self.above == 0.0 and not task.n_classes:
+            measure_of_numbers, side, limit = OF_NUMBERS[self.measure]
+            of_numbers = Requirement(measure_of_numbers, **{side: limit})  # type: ignore[arg-type]
+            return replace(of_numbers.bind(schema, measures), text=str(self))
         try:
             measure = next((own for own in measures if own.name == self.measure), None) or find_measure(self.measure)
             measure = measure.bind(schema) if isinstance(measure, OverTallies) else measure
         except StreamgaugeError as error:
             raise _refuse(str(self), str(error)) from None
+        if find_task_name(measure) not in ("", task.name):
+            raise _refuse(
+                str(self), f"{measure.name} is a measure of {find_task_name(measure)}, and the task is {task.name}"
+            )
         self._check(measure)
         margin = default_margin(measure) if self.margin is None and self.reference is not None else self.margin
         return BoundRequirement(
@@ -291,6 +311,8 @@ def find_range(measure: Measure) -> tuple[float, float]:
         return -measure.low / (measure.high - measure.low), (1.0 - measure.low) / (measure.high - measure.low)
     if measure.name in _RANGES:
         return _RANGES[measure.name]
+    if find_task_name(measure) == Regression.name and not measure.greater_is_better:
+        return 0.0, math.inf
     is_rate = isinstance(measure, OverTallies) and describe_measure(measure)["unit"] == "rate"
     return (0.0, 1.0) if is_rate else (-math.inf, math.inf)
 
@@ -298,6 +320,7 @@ def find_range(measure: Measure) -> tuple[float, float]:
 _RANGES = {
     **dict.fromkeys(("mcc", "informedness"), (-1.0, 1.0)),
     **dict.fromkeys(("kappa", "kappa_m", "kappa_m_all", "kappa_temporal"), (-math.inf, 1.0)),
+    **dict.fromkeys(("r2", "adjusted_r2"), (-math.inf, 1.0)),
     "log_loss": (0.0, -math.log(np.finfo(np.float64).eps)),
 }
 """The ranges of rates that can be below 0, and of unbounded losses, which are clipped."""

@@ -366,7 +366,7 @@ class BreaksDown:
     seedless: bool = True
 
     def build(self, schema: Schema, seed: int) -> Broken:
-        return Broken(NaiveBayes().build(schema, seed), schema.n_classes)
+        return Broken(NaiveBayes().build(schema, seed), find_task(schema))
 
 
 @dataclass(frozen=True)

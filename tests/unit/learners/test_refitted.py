@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from lightgbm import LGBMClassifier
+from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
@@ -323,7 +324,15 @@ def test_a_failing_fit_names_model_rows_and_row():
     ("make", "complaint"),
     [
         (lambda: Refitted(DecisionTreeClassifier(), every=0), "every = 0: it must be a whole number of at least 1"),
-        (lambda: as_spec(DecisionTreeRegressor()), "DecisionTreeRegressor is a regressor; streamgauge evaluates class"),
+        (lambda: as_spec(KMeans()), "KMeans is a clusterer; streamgauge evaluates classifiers and regressors"),
+        (
+            lambda: sg.evaluate(sg.SEA(n_rows=10), DecisionTreeRegressor()),
+            "'DecisionTreeRegressor' is for regression, and the task of this stream is classification",
+        ),
+        (
+            lambda: sg.evaluate(sg.SEA(n_rows=10), {"bag": OzaBag(DecisionTreeRegressor())}),
+            "'bag' with DecisionTreeRegressor inside is for regression, and the task of this stream is classification",
+        ),
         (lambda: Refitted(42), "this is not a learner: 42"),
         (lambda: Refitted(Refitted(sg.NaiveBayes(), every=5), every=7), "is fitted again already"),
         (lambda: OzaBag(DecisionTreeClassifier()).build(NUMERIC, 1), r"Refitted\(..., every=1000\)"),

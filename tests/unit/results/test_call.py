@@ -14,11 +14,11 @@ from streamgauge._format.text import to_text
 from streamgauge.drift.watch import DETECTORS
 from streamgauge.evaluation import Evaluation
 from streamgauge.learners import DriftReset, OzaBag, PythonLearner
-from streamgauge.measures import Cost, FBeta, Hoeffding, MinMaxAccuracy, accuracy
+from streamgauge.measures import Cost, FBeta, Hoeffding, MinMaxAccuracy, accuracy, mae
 from streamgauge.names import catalogue
 from streamgauge.results.call import describe_call, restore_call
 from streamgauge.significance import LiveTest
-from streamgauge.streams import Gradual, Joined, Noisy, Sudden
+from streamgauge.streams import FriedmanFunction, Gradual, Joined, Noisy, Planes, Sudden
 
 PARTS: dict[str, Any] = {
     "stream": sg.SEA(n_rows=100),
@@ -57,7 +57,8 @@ WITH_OPTIONS: dict[str, Any] = {
 
 def describe(part, thing):
     several = {"learners": {"one": thing}, "forgettings": (thing,), "detectors": {"one": thing}}
-    call = describe_call(**{**PARTS, part: several.get(part, thing)})
+    of_numbers = {"measures": (mae,)} if isinstance(thing, FriedmanFunction | Planes) else {}
+    call = describe_call(**{**PARTS, **of_numbers, part: several.get(part, thing)})
     return json.loads(json.dumps(call))  # as it is read from a manifest
 
 

@@ -115,9 +115,9 @@ CSV_FAULTS = {
     "no class at all": ("a,c\n1,?\n2,\n", "no row has a class in column 2 ('c')"),
     "a class of many values": (
         "c,a\n" + "".join(f"{i},{i}.5\n" for i in range(1500)),
-        "the target 'a' holds more than 1,000 different numbers: was regression meant? streamgauge evaluates "
-        "classifiers; name another column with target (--target), or pass nominal=('a',) (--nominal a) if they are "
-        "classes",
+        "the target 'a' holds more than 1,000 different numbers: was regression meant? Pass numeric=('a',) (--numeric"
+        " a) to predict numbers, or nominal=('a',) (--nominal a) if they are classes; or name another column with target"
+        " (--target)",
     ),
     "two delimiters": (
         "a;b,c\n1;2,3\n",
@@ -165,7 +165,10 @@ def test_faults_of_headers_name_the_line(tmp_path):
             "@attribute a real\n@attribute 'a' real\n@data\n",
             "line 2, column 2 (attribute 'a'): column 1 has the same name",
         ),
-        ("@attribute a real\n@data\n1\n", "column 1 (class 'a') is numeric: the class must be nominal; name another"),
+        (
+            "@attribute a real\n@data\n1\n",
+            "column 1 (class 'a') is numeric: the class must be nominal; pass numeric=('a',)",
+        ),
         ("@relation x\n@attribute a real\n", "line 2: there is no @data line: the file is truncated or not ARFF"),
         ("a,b\n1,2\n", "line 1: expected @relation, @attribute or @data, found 'a,b'"),
         ("", "line 0: there is no @data line"),

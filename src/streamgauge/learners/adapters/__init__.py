@@ -3,7 +3,7 @@
 There is one module per library; the library itself is imported when one of its learners is built.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from streamgauge._foreign import find_short_name, find_tasks
@@ -127,10 +127,22 @@ def check_tasks(specs: Mapping[str, LearnerSpec], task: Task) -> None:
     streamgauge.errors.StreamgaugeError: learner 'mine' is for regression, and the task of this stream is classification
     """
     for name, spec in specs.items():
-        known = find_tasks(spec)
-        if known and task.name not in known:
-            msg = f"learner {name!r} is for {' and '.join(known)}, and the task of this stream is {task.name}"
-            raise StreamgaugeError(msg)
+        for part in _list_nested(spec):
+            known = find_tasks(part)
+            if known and task.name not in known:
+                whose = "" if part is spec else f" with {find_short_name(part)} inside"
+                msg = (
+                    f"learner {name!r}{whose} is for {' and '.join(known)}, and the task of this stream is {task.name}"
+                )
+                raise StreamgaugeError(msg)
+
+
+def _list_nested(spec: LearnerSpec) -> Iterator[LearnerSpec]:
+    """Yield a learner and those inside it."""
+    yield spec
+    for nested in (getattr(spec, option, None) for option in ("learner", "base", "estimator")):
+        if isinstance(nested, LearnerSpec) and not isinstance(nested, type):
+            yield from _list_nested(nested)
 
 
 def check_nested(spec: LearnerSpec, schema: Schema) -> None:
