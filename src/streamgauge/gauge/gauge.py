@@ -2,6 +2,7 @@
 
 import threading
 import time as clock
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -11,9 +12,9 @@ from numpy.typing import NDArray
 
 from streamgauge._engine.collector import Progress
 from streamgauge._engine.pushed import PushedModel, PushedRows, PushedRun
-from streamgauge._foreign import needs_times
+from streamgauge._foreign import name_callable, needs_times
 from streamgauge._format.text import to_text
-from streamgauge.errors import StreamgaugeError, require_at_least, require_between, require_kind
+from streamgauge.errors import FailureWarning, StreamgaugeError, require_at_least, require_between, require_kind
 from streamgauge.evaluation import Evaluation
 from streamgauge.gauge.classes import ClassCodes
 from streamgauge.gauge.columns import ClassReader, NumberReader, PushedColumns, RowReader, is_column
@@ -23,6 +24,7 @@ from streamgauge.gauge.metrics import format_metrics
 from streamgauge.gauge.reading import GaugeReading
 from streamgauge.gauge.waiting import JoinCounts, Row, WaitingRows
 from streamgauge.measures import depends_on_classes, describe_measure, expand_all, measure
+from streamgauge.measures.functions import describe_error
 from streamgauge.measures.own import FunctionMeasure
 from streamgauge.names import FAMILIES, make
 from streamgauge.protocols import Forgetting
@@ -350,7 +352,11 @@ class Gauge:
         self._history.add(progress)
         for event in (*progress.alarms, *progress.new_verdicts):
             for function in self._functions:
-                function(event)
+                try:
+                    function(event)
+                except Exception as error:  # of a user's function, which must not stop the measuring
+                    msg = f"{name_callable(function)} failed for an event of the gauge: {describe_error(error)}"
+                    warnings.warn(msg, FailureWarning, stacklevel=2)
 
     # reading
 
@@ -505,6 +511,7 @@ class Gauge:
 
         Rows are from now on counted every second, so that an event is not late; `close` ends that. The function is
         called while the gauge is locked, so it must be quick: `streamgauge.sinks` has functions that only queue events.
+        If it raises, there is a warning, and measuring continues.
 
         Examples
         --------

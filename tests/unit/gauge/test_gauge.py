@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from streamgauge import load
-from streamgauge.errors import StreamgaugeError
+from streamgauge.errors import FailureWarning, StreamgaugeError
 from streamgauge.gauge import Gauge
 from streamgauge.records import Alarm, ModelVerdict, Verdict
 
@@ -278,6 +278,20 @@ def test_events_come_once_each_without_anybody_reading() -> None:
     gauge.reading()
     gauge.results()
     assert len(events) == n
+
+
+def test_a_function_that_fails_for_an_event_does_not_stop_the_measuring() -> None:
+    def fail(event: Any) -> None:
+        msg = f"no room for {type(event).__name__}"
+        raise RuntimeError(msg)
+
+    events: list[Any] = []
+    with Gauge(budgets="error<0.3", every=100) as gauge:
+        gauge.notify(fail)
+        gauge.notify(events.append)
+        with pytest.warns(FailureWarning, match="no room for ModelVerdict"):
+            gauge.update([1] * 70_000, [0] * 70_000)
+    assert (len(events), gauge.reading().row) == (1, 70_000)
 
 
 def test_an_error_of_a_measure_is_raised_again_and_not_hidden() -> None:
