@@ -149,6 +149,20 @@ fn rule_out_both(otherwise: i32) -> (i32, f64) {
     (otherwise, RULED_OUT)
 }
 
+/// Learns a row of one class of a model that never predicts again, where [`Models::has_two_class_path`].
+#[inline(always)]
+pub(in crate::learners) fn observe_statistics<const V: usize>(
+    summary: &mut ModelSummary,
+    panel: &mut ClassPanel<V>,
+    x: &[F64x4; V],
+    weight: f64,
+) {
+    summary.weight += weight;
+    panel.class.weight += weight;
+    panel.class.observed += weight;
+    panel.observe(x, weight, panel.class.observed, true);
+}
+
 impl<const V: usize> Models<V> {
     /// Returns whether rows without missing values can be deferred: there are two classes, and the attributes are
     /// numbers that fill one panel.

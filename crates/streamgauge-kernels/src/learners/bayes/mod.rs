@@ -19,7 +19,7 @@ mod subspaces;
 mod vote;
 
 pub(super) use capacity::{grow_column, grown_capacity, retain_blocks, set_capacity};
-pub(super) use deferred::{DeferredRows, find_likelier};
+pub(super) use deferred::{DeferredRows, find_likelier, observe_statistics};
 use gaussian::{Class, ClassPanel};
 pub(super) use gaussian::{Column, Columns};
 pub(super) use staged_block::StagedBlock;

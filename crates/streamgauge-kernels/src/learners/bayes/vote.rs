@@ -337,6 +337,10 @@ mod tests {
         normalise_weights(&mut votes, 1);
         assert_eq!(find_winner(&votes), 1);
         assert!((votes.iter().sum::<f64>() - 1.0).abs() < 1e-15);
+        let mut many = [0.5, 1.0, 0.25, 1.0, 0.0, 0.125, 0.0, 0.0, 1.0, 0.125];
+        normalise_weights(&mut many, 8);
+        assert_eq!((find_winner(&many), many[5]), (8, 0.03125));
+        assert!((sum_votes(&many) - 1.0).abs() < 1e-15);
         let mut huge = [f64::MAX, f64::MAX];
         normalise_weights(&mut huge, 0);
         assert_eq!(huge, [0.5, 0.5]);

@@ -2,17 +2,21 @@
 //!
 //! C. Manapragada, G. I. Webb and M. Salehi, Extremely fast decision tree, KDD 2018 (Hoeffding anytime tree).
 
+use std::ops::Range;
+
 use super::budget::WrapperMemory;
 use super::grow::find_heaviest;
 use super::row_by_row::RowByRow;
 use super::split::Candidate;
+use super::two_class::{StopReason, TwoClassBlock};
+use super::voting::VoteBuffer;
 use super::{HoeffdingTree, Options};
 use crate::KernelError;
 use crate::codec::{Reader, Writer};
 use crate::dispatch;
-use crate::learners::bayes::set_capacity;
-use crate::learners::rows::{Layout, Row};
-use crate::learners::{Learner, Schema, Step, learn_by_interleaving};
+use crate::learners::bayes::{observe_statistics, set_capacity};
+use crate::learners::rows::{BLOCK, Layout, Row, Rows};
+use crate::learners::{Block, Learner, Schema, Step, learn_by_interleaving};
 
 const NAME: &str = "ExtremelyFastDecisionTree";
 const VERSION: u32 = 1;
@@ -220,6 +224,90 @@ impl<const V: usize> ExtremelyFastDecisionTree<V> {
     }
 }
 
+impl<const V: usize> ExtremelyFastDecisionTree<V> {
+    /// Predicts and learns a block of rows of two classes: routes all of them, learns them at their leaves, predicts
+    /// them together, and learns them at the split nodes on their paths.
+    #[inline(always)]
+    fn interleave_two_class(
+        &mut self,
+        block: &Block<'_>,
+        (rows, end_nodes): (&Rows<V>, &[u32]),
+        state: &mut TwoClassBlock,
+        predictions: &mut [i32],
+    ) {
+        let (grace_period, n_nodes) = (self.options.tree.grace_period, self.tree.nodes.len());
+        let mut start = 0;
+        // From a split on, the rows of the block are processed one by one: their nodes may have changed.
+        while start < end_nodes.len() && self.tree.nodes.len() == n_nodes {
+            let (next, reason) = self.tree.learn_rows::<false>(block, rows, state, start, (grace_period, false));
+            let mut vote_buffer = VoteBuffer::without_votes(&mut *predictions);
+            self.tree.predict_rows::<false>(block, state, start..next, &mut vote_buffer);
+            self.learn_at_split_nodes(block, rows, end_nodes, start..next);
+            start = next;
+            match reason {
+                StopReason::BlockEnd => {}
+                StopReason::NeedsSingleStep => {
+                    self.step_rows(block, rows, next..next + 1, predictions);
+                    start += 1;
+                }
+                StopReason::SplitDue | StopReason::NeedsRefresh => {
+                    let (node, leaf) = (end_nodes[next - 1], state.leaves[(next - 1) % BLOCK] as usize);
+                    if matches!(reason, StopReason::NeedsRefresh) {
+                        self.tree.models.refresh(leaf, block.labels[next - 1] as usize);
+                    }
+                    if self.tree.models.summary(leaf).since >= grace_period {
+                        self.attempt_to_split(node, leaf);
+                    }
+                }
+            }
+        }
+        self.step_rows(block, rows, start..end_nodes.len(), predictions);
+    }
+
+    /// Learns rows at the split nodes above the nodes they were routed to, as [`Models::observe`] does there.
+    ///
+    /// [`Models::observe`]: crate::learners::bayes::Models::observe
+    #[inline(never)]
+    fn learn_at_split_nodes(&mut self, block: &Block<'_>, rows: &Rows<V>, end_nodes: &[u32], range: Range<usize>) {
+        let (d, HoeffdingTree { nodes, models, .. }) = (self.tree.schema.n_attributes(), &mut self.tree);
+        let (summaries, pairs) = models.class_pairs();
+        let (node_models, n_learnt) = (&self.node_models, &mut self.n_learnt);
+        dispatch::run(
+            #[inline(always)]
+            || {
+                for (i, (panel, &end)) in
+                    rows.panels().iter().zip(end_nodes).enumerate().take(range.end).skip(range.start)
+                {
+                    let (label, weight, x) = (block.labels[i], block.weights[i % BLOCK], &block.x[i * d..(i + 1) * d]);
+                    if weight <= 0.0 {
+                        continue;
+                    }
+                    *n_learnt += 1;
+                    let (mut node, numbers) = (0, panel.vectors());
+                    while node != end {
+                        let model = node_models[node as usize] as usize;
+                        observe_statistics(
+                            &mut summaries[model],
+                            &mut pairs[model][label as usize % 2],
+                            &numbers,
+                            weight,
+                        );
+                        node = nodes.child(node, x);
+                    }
+                }
+            },
+        );
+    }
+
+    /// Returns whether no row of a block is due for a re-evaluation of the splits on its path.
+    #[inline(always)]
+    fn keeps_splits(&self, block: &Block<'_>) -> bool {
+        let n_learnt = block.weights[..block.labels.len()].iter().filter(|&&weight| weight > 0.0).count() as u64;
+        let since = self.n_learnt % self.options.revision_period;
+        since > 0 && since + n_learnt <= self.options.revision_period
+    }
+}
+
 impl<const V: usize> RowByRow<V> for ExtremelyFastDecisionTree<V> {
     fn tree(&mut self) -> &mut HoeffdingTree<V> {
         &mut self.tree
@@ -269,7 +357,29 @@ impl<const V: usize> Learner for ExtremelyFastDecisionTree<V> {
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
-        self.interleave_rows(step, predictions, votes);
+        if votes.is_some() || !self.tree.has_two_class_path() {
+            return self.interleave_rows(step, predictions, votes);
+        }
+        let (d, n_classes) = (self.tree.schema.n_attributes(), self.tree.schema.n_classes);
+        let mut rows = std::mem::replace(&mut self.tree.rows, Rows::empty());
+        dispatch::run(
+            #[inline(always)]
+            || {
+                let mut state = TwoClassBlock::new();
+                for (block, predictions, _) in step.blocks(d, n_classes, predictions, None) {
+                    let mut end_nodes = [0; BLOCK];
+                    let end_nodes = &mut end_nodes[..predictions.len()];
+                    let nodes = (&mut *end_nodes, &mut state.leaves);
+                    let complete = self.tree.route_rows::<false>(&block, &mut rows, nodes);
+                    if complete && self.tree.has_two_class_path() && self.keeps_splits(&block) {
+                        self.interleave_two_class(&block, (&rows, end_nodes), &mut state, predictions);
+                    } else {
+                        self.step_rows(&block, &rows, 0..predictions.len(), predictions);
+                    }
+                }
+            },
+        );
+        self.tree.rows = rows;
     }
 
     fn facts(&self) -> Vec<(&'static str, u64)> {

@@ -1,5 +1,7 @@
 //! Trees that visit every node on the path of a row, one row after the other.
 
+use std::ops::Range;
+
 use super::HoeffdingTree;
 use crate::dispatch;
 use crate::learners::rows::{BLOCK, Row, Rows};
@@ -43,21 +45,40 @@ pub(super) trait RowByRow<const V: usize> {
         let (d, n_classes) = (self.tree().schema.n_attributes(), self.tree().schema.n_classes);
         let mut votes = votes.map(|votes| votes.chunks_exact_mut(n_classes));
         for (i, prediction) in predictions.iter_mut().enumerate() {
-            let (x, row) = (&block.x[i * d..(i + 1) * d], rows.row(i));
-            let (tested, weight) = (block.tests[i % BLOCK], block.weights[i % BLOCK]);
             if let Some(votes) = votes.as_mut().and_then(Iterator::next) {
                 votes.fill(0.0);
-                if tested {
-                    let (_, leaf) = self.tree().find_leaf(0, x);
-                    self.tree().vote_at(leaf, row, votes);
+                if block.tests[i % BLOCK] {
+                    let (_, leaf) = self.tree().find_leaf(0, &block.x[i * d..(i + 1) * d]);
+                    self.tree().vote_at(leaf, rows.row(i), votes);
                 }
             }
-            *prediction = ABSTAINED;
-            if weight > 0.0 || tested {
-                let predicted = self.step(path, x, row, block.labels[i], weight);
-                *prediction = if tested { predicted } else { ABSTAINED };
-            }
+            *prediction = self.step_row(block, rows, path, i);
         }
+    }
+
+    /// Predicts each tested row of a part of a block, then learns it. Not inlined: for rare paths.
+    #[inline(never)]
+    fn step_rows(&mut self, block: &Block<'_>, rows: &Rows<V>, part: Range<usize>, predictions: &mut [i32]) {
+        dispatch::run(
+            #[inline(always)]
+            || {
+                for i in part.clone() {
+                    predictions[i] = self.step_row(block, rows, &mut vec![], i);
+                }
+            },
+        );
+    }
+
+    /// Predicts a row of a block if it is tested, then learns it.
+    #[inline(always)]
+    fn step_row(&mut self, block: &Block<'_>, rows: &Rows<V>, path: &mut Vec<u32>, i: usize) -> i32 {
+        let d = self.tree().schema.n_attributes();
+        let (tested, weight) = (block.tests[i % BLOCK], block.weights[i % BLOCK]);
+        if weight <= 0.0 && !tested {
+            return ABSTAINED;
+        }
+        let predicted = self.step(path, &block.x[i * d..(i + 1) * d], rows.row(i), block.labels[i], weight);
+        if tested { predicted } else { ABSTAINED }
     }
 }
 

@@ -42,7 +42,7 @@ impl TwoClassBlock {
 }
 
 /// Why learning stopped before or after a row.
-enum StopReason {
+pub(super) enum StopReason {
     /// All rows of the block are learnt.
     BlockEnd,
     /// The last row needs a refresh of its class that cannot be deferred.
@@ -73,7 +73,9 @@ impl<const V: usize> HoeffdingTree<V> {
         // Rows from `first_unpredicted` to `start` are learnt but not predicted.
         let (mut first_unpredicted, mut start) = (0, 0);
         while start < end_nodes.len() {
-            let (next, reason) = self.learn_rows::<FOR_VOTES>(block, rows, state, start, vote_buffer.rechecks);
+            let grace_period = self.options.grace_period;
+            let (next, reason) =
+                self.learn_rows::<FOR_VOTES>(block, rows, state, start, (grace_period, vote_buffer.rechecks));
             start = next;
             match reason {
                 StopReason::BlockEnd => {}
@@ -144,25 +146,25 @@ impl<const V: usize> HoeffdingTree<V> {
     }
 
     /// Learns rows from `start` on and defers their predictions, as far as possible; returns the row after the last
-    /// one.
+    /// one. Attempts to split are due after `grace_period`.
     ///
     /// Not inlined, like [`HoeffdingTree::predict_rows`]: each loop needs all registers.
     #[inline(never)]
-    fn learn_rows<const FOR_VOTES: bool>(
+    pub(super) fn learn_rows<const FOR_VOTES: bool>(
         &mut self,
         block: &Block<'_>,
         rows: &Rows<V>,
         state: &mut TwoClassBlock,
         start: usize,
-        rechecks: bool,
+        (grace_period, rechecks): (f64, bool),
     ) -> (usize, StopReason) {
         dispatch::run(
             #[inline(always)]
             || {
                 if block.plain {
-                    self.learn_rows_inlined::<FOR_VOTES, true>(block, rows, state, start, rechecks)
+                    self.learn_rows_inlined::<FOR_VOTES, true>(block, rows, state, start, (grace_period, rechecks))
                 } else {
-                    self.learn_rows_inlined::<FOR_VOTES, false>(block, rows, state, start, rechecks)
+                    self.learn_rows_inlined::<FOR_VOTES, false>(block, rows, state, start, (grace_period, rechecks))
                 }
             },
         )
@@ -176,10 +178,9 @@ impl<const V: usize> HoeffdingTree<V> {
         rows: &Rows<V>,
         state: &mut TwoClassBlock,
         start: usize,
-        rechecks: bool,
+        (grace_period, rechecks): (f64, bool),
     ) -> (usize, StopReason) {
         let Some(x) = rows.panels().first_chunk::<BLOCK>() else { return (start, StopReason::NeedsSingleStep) };
-        let grace_period = self.options.grace_period;
         let (summaries, pairs) = self.models.class_pairs();
         for (i, &label) in (start..).zip(&block.labels[start..]) {
             let i = i % BLOCK;
@@ -211,7 +212,7 @@ impl<const V: usize> HoeffdingTree<V> {
 
     /// Predicts deferred rows, with their votes if `FOR_VOTES`.
     #[inline(never)]
-    fn predict_rows<const FOR_VOTES: bool>(
+    pub(super) fn predict_rows<const FOR_VOTES: bool>(
         &mut self,
         block: &Block<'_>,
         state: &mut TwoClassBlock,
