@@ -121,7 +121,7 @@ def test_objects_with_options_are_restored_from_their_text(part, thing):
 )
 def test_measures_with_options_are_restored_and_bound(measure):
     evaluation = Evaluation(sg.SEA(n_rows=100), sg.NaiveBayes(), measures=measure)
-    call = json.loads(json.dumps(evaluation._describe_call()))
+    call = json.loads(json.dumps(evaluation.describe_arguments()))
     assert call["obstacles"] == []
     (restored,) = restore_call(call)["measures"]
     assert (type(restored), restored.name) == (type(evaluation.measures[0]), evaluation.measures[0].name)
@@ -164,7 +164,7 @@ def share_of_right(y_true, y_pred):
 )
 def test_what_text_cannot_hold_is_named(arguments, obstacle):
     settings: dict[str, Any] = {"stream": sg.SEA(n_rows=100), "learners": sg.NaiveBayes(), **arguments}
-    call: Any = Evaluation(settings.pop("stream"), settings.pop("learners"), **settings)._describe_call()
+    call: Any = Evaluation(settings.pop("stream"), settings.pop("learners"), **settings).describe_arguments()
     assert len(call["obstacles"]) == 1
     assert obstacle in call["obstacles"][0]
 
@@ -185,5 +185,5 @@ def test_numbers_that_are_no_literals_are_restored():
 
 
 def restore_measure(measure):
-    call = Evaluation(sg.SEA(n_rows=10), sg.NaiveBayes(), measures=measure)._describe_call()
+    call = Evaluation(sg.SEA(n_rows=10), sg.NaiveBayes(), measures=measure).describe_arguments()
     return restore_call(call)["measures"][0]

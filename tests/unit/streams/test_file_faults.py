@@ -116,8 +116,8 @@ CSV_FAULTS = {
     "a class of many values": (
         "c,a\n" + "".join(f"{i},{i}.5\n" for i in range(1500)),
         "the target 'a' holds more than 1,000 different numbers: was regression meant? Pass numeric=('a',) (--numeric"
-        " a) to predict numbers, or nominal=('a',) (--nominal a) if they are classes; or name another column with target"
-        " (--target)",
+        " a) to predict numbers, or nominal=('a',) (--nominal a) if they are classes; or name another column with"
+        " target (--target)",
     ),
     "two delimiters": (
         "a;b,c\n1;2,3\n",
