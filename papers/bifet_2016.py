@@ -17,6 +17,7 @@ from streamgauge.learners import AdaptiveRandomForest, HoeffdingTree
 from streamgauge.records import Batch, Step
 from streamgauge.significance import critical_difference, mcnemar
 from streamgauge.streams import paper_stream
+from streamgauge.tasks import Classification
 
 __all__ = ["COSTS", "NUMBERS", "find_costs", "find_numbers"]
 
@@ -119,7 +120,7 @@ def _compute_costs(_: Backend) -> dict[str, Any]:
     row = Step(Batch(0, np.zeros((1, 1)), np.zeros(1, dtype=np.int32)))
     for name, published in read_published("bifet-2016-ram-hours").items():
         learner = _Costly(published["gigabytes"], published["hours"])
-        meter = Meter(learner, 2, learner.clock)
+        meter = Meter(learner, Classification(("0", "1")), learner.clock)
         meter.interleave(row, with_votes=False, cuts=[1])
         result[name] = meter.take_notes()[-1][FIGURES.index("ram_hours")]
     return result

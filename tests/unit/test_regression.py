@@ -61,6 +61,7 @@ def test_a_memoriser_is_no_better_than_the_mean_on_random_targets(scheme: Any, l
 
 def test_what_a_fold_tests_before_its_first_target_is_not_scored() -> None:
     results = sg.evaluate(FriedmanFunction(n_rows=300), MeanTarget(), every=100)
+    assert results.feedback is not None
     assert results.feedback.n_scored == (299,)
     y = take(FriedmanFunction(), 300).y
     means = np.cumsum(y)[:-1] / np.arange(1, 300)
@@ -92,6 +93,8 @@ def test_the_same_bits_however_it_runs(options: dict[str, Any]) -> None:
     np.testing.assert_array_equal(plain.values, other.values)
     assert plain.alarms == other.alarms
     assert [str(verdict) for verdict in plain.verdicts] == [str(verdict) for verdict in other.verdicts]
+    assert plain.blocks is not None
+    assert other.blocks is not None
     np.testing.assert_array_equal(plain.blocks.numbers, other.blocks.numbers)
 
 
@@ -198,6 +201,7 @@ def test_unknown_targets_are_neither_scored_nor_learnt() -> None:
     known = ~np.isnan(y)
     only = sg.evaluate((rows.x[known], y[known]), [LinearRegression(), MeanTarget()], numeric="y")
     np.testing.assert_array_equal(some.values[-1], only.values[-1])
+    assert some.feedback is not None
     assert some.feedback.n_unknown == 125
 
 
@@ -273,8 +277,8 @@ def test_files_hold_numeric_targets(tmp_path: Any, name: str, weighted: bool) ->
     y, weight = np.array([np.nan, 1e-3, np.nan, -7.25]), np.array([1.0, 0.5, 2.0, 0.0]) if weighted else None
     stream = ArrayStream.from_batch(Batch(0, x, y, weight), schema)
     assert write(stream, tmp_path / name) == 4
-    options = {"weight": "weight"} if weighted and name != "rows.arff" else {}
-    read = File(tmp_path / name, target="price", numeric="price", **options)
+    weight_column = "weight" if weighted and name != "rows.arff" else None
+    read = File(tmp_path / name, target="price", numeric=("price",), weight=weight_column)
     assert read.schema.target == NumericTarget("price", origin=1e-3)
     assert read.n_rows == 4
     for start in (0, 3):
@@ -293,11 +297,11 @@ def test_a_file_and_a_frame_ask_before_they_predict_numbers(tmp_path: Any) -> No
     for stream in (str(tmp_path / "rows.csv"), frame):
         with pytest.raises(StreamgaugeError, match=r"was regression meant\? Pass numeric=\('y',\) \(--numeric y\)"):
             sg.evaluate(stream, LinearRegression(), target="y")
-    values = [
+    of_file, of_frame = (
         sg.evaluate(stream, LinearRegression(), target="y", numeric="y", every=50).values
         for stream in (str(tmp_path / "rows.csv"), frame)
-    ]
-    np.testing.assert_array_equal(*values)
+    )
+    np.testing.assert_array_equal(of_file, of_frame)
     names = {"a": [1.0, 2.0], "y": ["low", "high"]}
     with pytest.raises(StreamgaugeError, match="'low' is neither a number nor a time"):
         sg.evaluate(names, LinearRegression(), target="y", numeric="y")
@@ -318,9 +322,10 @@ def test_predictions_are_recorded_and_results_saved(tmp_path: Any) -> None:
         recorders=[Predictions(path)],
         every=100,
     )
-    recorded = File(path, target="true", numeric="true")
+    recorded = File(path, target="true", numeric=("true",))
     batch = next(recorded.batches(10_000))
     of_mean = batch.x[:, 2] == 1.0
+    assert results.feedback is not None
     assert len(batch) == 2 * results.feedback.n_scored[0]
     row = batch.x[of_mean, 0].astype(int)
     np.testing.assert_array_equal(batch.y[of_mean], rows.y[row])

@@ -71,7 +71,7 @@ def test_errors_are_those_of_scikit_learn(forgetting: Any, weights: str, offset:
     found = measure_tallies(MEASURES, [parts])[0]
     silent = np.isnan(trace.y_pred)
     filled = np.where(silent, trace.majority_hit, trace.y_pred)
-    columns = (trace.y_true, filled, trace.majority_hit, trace.no_change_hit, silent)
+    columns: tuple[Any, ...] = (trace.y_true, filled, trace.majority_hit, trace.no_change_hit, silent)
     for row, values in zip(READINGS, found, strict=True):
         weight = forgetting.weights_by_age(row)[::-1] * (1.0 if trace.weight is None else trace.weight[:row])
         if weight.sum() == 0.0:
@@ -97,7 +97,7 @@ def test_windows_of_any_width_have_the_errors_of_their_rows(forgetting: Any) -> 
     tallies = build_state(forgetting, Regression(NumericTarget()), MEASURES).update(trace, READINGS)
     silent = np.isnan(trace.y_pred)
     filled = np.where(silent, trace.majority_hit, trace.y_pred)
-    columns = (trace.y_true, filled, trace.majority_hit, trace.no_change_hit, silent, trace.weight)
+    columns: tuple[Any, ...] = (trace.y_true, filled, trace.majority_hit, trace.no_change_hit, silent, trace.weight)
     assert tallies[-1].width < N // 2 + 100
     for row, tally in zip(READINGS, tallies, strict=True):
         expected = measure_with_sklearn(*(column[row - tally.width : row] for column in columns))
