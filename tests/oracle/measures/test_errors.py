@@ -77,7 +77,7 @@ def test_errors_are_those_of_scikit_learn(forgetting: Any, weights: str, offset:
         if weight.sum() == 0.0:
             assert np.isnan(values).all()
             continue
-        expected = measure_with_sklearn(*(column[:row] for column in columns), weight)
+        expected = measure_with_sklearn(*[*(column[:row] for column in columns), weight])
         np.testing.assert_allclose(values, expected, rtol=1e-9, atol=1e-9 * scale)
 
 
