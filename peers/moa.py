@@ -39,7 +39,7 @@ __all__ = [
     "measure_speed",
     "measure_warm_speed",
     "measure_weka",
-    "predict_unweighted",
+    "predict_adaptive_tree",
     "predict_weighted",
     "record_events",
     "run_detectors",
@@ -168,11 +168,17 @@ def predict_weighted(
     return np.array(output.split(), dtype=np.int32)
 
 
-def predict_unweighted(schema: Schema, x: NDArray[np.float64], y: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Predict then learn every row with a Hoeffding adaptive tree without random weights; needs a JDK."""
+def predict_adaptive_tree(
+    schema: Schema, x: NDArray[np.float64], y: NDArray[np.int32], seed: int | None = None
+) -> NDArray[np.int32]:
+    """Predict then learn every row with a Hoeffding adaptive tree; needs a JDK.
+
+    Each leaf draws the weights of its rows with a generator of its own or, without a seed, learns every row once.
+    """
     with TemporaryDirectory() as folder:
         arff.write(Path(folder, "rows.arff"), schema, x, y)
-        output = _run_java([_get_source("UnweightedAdaptiveTree"), f"{folder}/rows.arff"])
+        seeds = [] if seed is None else [str(seed)]
+        output = _run_java([_get_source("AdaptiveTreeWeights"), f"{folder}/rows.arff", *seeds])
     return np.array(output.split(), dtype=np.int32)
 
 

@@ -11,6 +11,7 @@ from streamgauge.learners import AdaptiveRandomForest, HoeffdingTree, StreamingR
 from streamgauge.protocols import LearnerSpec, Stream
 from streamgauge.records import Attribute, Batch, Schema, Step
 from streamgauge.streams import SEA, File, Hyperplane
+from tests.support.chessboard import chessboard
 
 Rows = tuple[Schema, NDArray[np.float64], NDArray[np.int32]]
 
@@ -36,16 +37,6 @@ def test_a_forest_is_as_accurate_as_that_of_moa(stream: Stream):
     theirs = moa.run_prequential("meta.AdaptiveRandomForest -s 5 -o (Specified m (integer value)) -m 2", *rows).accuracy
     ours = np.mean([accuracy(AdaptiveRandomForest(5, subspace=2), rows, seed) for seed in range(5)])
     assert ours > theirs - 0.01
-
-
-def chessboard(n_rows: int) -> Rows:
-    """Eight classes on a board of 64 squares, whose squares are shown one after the other, 100 rows each."""
-    rng = np.random.default_rng(5)
-    squares = rng.permutation(64).repeat(100)[np.arange(n_rows) % 6_400]
-    corners = np.column_stack([squares % 8, squares // 8])
-    classes = rng.permutation(np.arange(64) % 8)
-    schema = Schema((Attribute("a"), Attribute("b")), tuple("abcdefgh"))
-    return schema, (corners + rng.random((n_rows, 2))) / 8, classes[squares].astype(np.int32)
 
 
 RESAMPLED = "meta.StreamingRandomPatches -s 1 -t (Resampling (bagging))"

@@ -28,6 +28,7 @@ from streamgauge.learners import ExtremelyFastDecisionTree, HoeffdingAdaptiveTre
 from streamgauge.protocols import LearnerSpec, Stream
 from streamgauge.records import Attribute, Batch, Schema, Step
 from streamgauge.streams import SEA, File, Hyperplane, RandomRBF
+from tests.support.chessboard import chessboard
 
 pytestmark = pytest.mark.usefixtures("moa")
 
@@ -147,9 +148,24 @@ def test_an_adaptive_tree_without_random_weights_replaces_branches_as_moas() -> 
     cells = 2 * (x[:, 0] > 0.5) + (x[:, 1] > 0.5)
     y = concepts[np.arange(len(x)) // 4_000, cells].astype(np.int32)
     schema = Schema((Attribute("a"), Attribute("b")), ("u", "v"))
-    theirs = moa.predict_unweighted(schema, x, y)
+    theirs = moa.predict_adaptive_tree(schema, x, y)
     tree = HoeffdingAdaptiveTree(bootstrap=False).build(schema, 1)
     ours, _ = tree.interleave(Step(Batch(0, x, y)), with_votes=False)
     assert tree.facts["n_switched"] > 3
     assert np.mean(ours == y) == pytest.approx(np.mean(theirs == y), abs=0.005)
     assert np.mean(ours == theirs) > 0.98
+
+
+@pytest.mark.usefixtures("moa_programs")
+def test_an_adaptive_tree_is_as_accurate_as_moas_if_its_leaves_draw_weights_independently() -> None:
+    rows, seeds = chessboard(12_800), range(1, 5)
+    ones = np.ones(len(rows[2]))
+    # All leaves of MOA's draw the same weights, whatever its seed.
+    first, second = (moa.predict_weighted(ADAPTIVE, *rows, ones, seed=seed) for seed in (1, 2))
+    assert np.array_equal(first, second)
+    theirs = [np.mean(moa.predict_adaptive_tree(*rows, seed=seed) == rows[2]) for seed in seeds]
+    assert np.std(theirs) > 0.0
+    trees = [HoeffdingAdaptiveTree().build(rows[0], seed) for seed in seeds]
+    ours = [np.mean(tree.interleave(Step(Batch(0, *rows[1:])), with_votes=False)[0] == rows[2]) for tree in trees]
+    margin = 3 * float(np.hypot(np.std(ours, ddof=1), np.std(theirs, ddof=1)) / np.sqrt(len(seeds)))
+    assert abs(np.mean(ours) - np.mean(theirs)) < margin + 0.005
