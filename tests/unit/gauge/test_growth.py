@@ -10,11 +10,11 @@ import pytest
 from streamgauge import Landmark
 from streamgauge.errors import StreamgaugeError
 from streamgauge.gauge import Gauge
-from streamgauge.measures import COUNT_MEASURES, MEASURES
+from streamgauge.measures import COUNT_MEASURES
 from streamgauge.significance.live import LiveTest
-from tests.unit.gauge.test_equality import FORGETTINGS
+from tests.unit.gauge.test_equality import FORGETTINGS, OF_CLASSES
 
-SUMS = [name for name in MEASURES if not name.startswith(("kappa_m", "kappa_temporal"))]
+SUMS = [name for name in OF_CLASSES if not name.startswith(("kappa_m", "kappa_temporal"))]
 """The measures that do not depend on the order of rows."""
 
 
@@ -38,7 +38,7 @@ def test_classes_that_appear_later_change_no_number(forgetting: Any) -> None:
     y, predicted = draw_rows(1)
     # rows without a prediction have equal probabilities for the classes that were known then
     options: dict[str, Any] = {
-        "measures": list(MEASURES),
+        "measures": OF_CLASSES,
         "forgetting": forgetting,
         "every": 500,
         "budgets": "error<0.2",

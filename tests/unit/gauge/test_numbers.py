@@ -27,7 +27,7 @@ class ReadsColumn:
         """Return the column."""
         return x[:, self.column]
 
-    def learn(self, x: Any, y: Any) -> None:
+    def learn(self, x: Any, y: Any, sample_weight: Any = None) -> None:
         """Do nothing."""
 
 
