@@ -24,6 +24,7 @@ from streamgauge.gauge.metrics import format_metrics
 from streamgauge.gauge.reading import GaugeReading
 from streamgauge.gauge.waiting import JoinCounts, Row, WaitingRows
 from streamgauge.measures import depends_on_classes, describe_measure, expand_all, measure
+from streamgauge.measures.errors import AdjustedR2, adjusted_r2
 from streamgauge.measures.functions import describe_error
 from streamgauge.measures.own import FunctionMeasure
 from streamgauge.names import FAMILIES, make
@@ -126,6 +127,8 @@ class Gauge:
         if numeric and (classes is not None or score_of is not None):
             msg = "numeric = True: numbers have no classes, so leave out classes= and score_of="
             raise StreamgaugeError(msg)
+        if numeric:
+            _refuse_unknown_attributes(measures)
         if not len(self._classes) and not numeric:
             _refuse_class_names(measures, budgets)
         self._options: dict[str, Any] = {
@@ -703,6 +706,16 @@ def _check_key(key: object) -> str | int:
         return key
     msg = f"key = {key!r}: it must be a text or a whole number"
     raise StreamgaugeError(msg)
+
+
+def _refuse_unknown_attributes(measures: object) -> None:
+    """Raise if a measure needs the number of attributes, which a gauge does not see."""
+    wanted = measures if isinstance(measures, list | tuple) else (measures,)
+    for one in wanted:
+        found = adjusted_r2 if one in ("all", adjusted_r2.name) else one
+        if isinstance(found, AdjustedR2) and found.n_attributes is None:
+            msg = "adjusted_r2 needs the number of attributes, which a gauge does not see: AdjustedR2(n_attributes=...)"
+            raise StreamgaugeError(msg)
 
 
 def _refuse_class_names(measures: object, budgets: object) -> None:
