@@ -82,6 +82,15 @@ def test_numbers_may_come_late_and_may_be_missing() -> None:
     assert reading["mae"] == pytest.approx((1.0 + 3.0 + 0.0) / 3)
 
 
+def test_the_adjusted_r2_takes_the_number_of_attributes_that_it_is_given() -> None:
+    random = np.random.default_rng(2)
+    gauge = Gauge(["r2", AdjustedR2(n_attributes=5)], numeric=True)
+    y = random.normal(size=101)
+    gauge.update(y, y + 0.5 * random.normal(size=101))
+    reading = gauge.reading()
+    assert reading["adjusted_r2"] == pytest.approx(1.0 - (1.0 - reading["r2"]) * 99 / (99 - 5))
+
+
 def test_what_makes_no_sense_for_numbers_is_refused() -> None:
     with pytest.raises(StreamgaugeError, match="numbers have no classes"):
         Gauge(numeric=True, classes=["a"])
