@@ -6,7 +6,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use streamgauge_kernels::adaptive_window::Settings;
-use streamgauge_kernels::forgetting::{self as kernels, AmountColumns, Columns, Forgetting as Kernel, Layout, Outcomes, Statistics};
+use streamgauge_kernels::forgetting::{
+    self as kernels, AmountColumns, Columns, Forgetting as Kernel, Layout, Outcomes, Statistics,
+};
 
 use crate::convert::{read_column, read_optional_column, read_table, run_kernel, to_python, to_table};
 

@@ -266,8 +266,7 @@ fn amounts(n: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
 
 fn build_all_for_amounts() -> Vec<Box<dyn Forgetting>> {
     let layout = Layout::of_amounts(2).unwrap();
-    let settings =
-        Settings { delta: 0.002, clock: 32, max_buckets: 5, min_window_length: 5, grace_period: 10 };
+    let settings = Settings { delta: 0.002, clock: 32, max_buckets: 5, min_window_length: 5, grace_period: 10 };
     vec![
         Box::new(Landmark::new(layout)),
         Box::new(Window::new(layout, 70).unwrap()),
@@ -288,13 +287,8 @@ fn sums_of_amounts_equal_those_of_the_rows_and_do_not_depend_on_the_cut() {
     };
     for index in 0..build_all_for_amounts().len() {
         let (mut whole, mut cut) = (build_all_for_amounts().remove(index), build_all_for_amounts().remove(index));
-        let all = AmountColumns {
-            amounts: &columns,
-            n,
-            weight: Some(&weight),
-            losses: Some(&losses),
-            time: Some(&time),
-        };
+        let all =
+            AmountColumns { amounts: &columns, n, weight: Some(&weight), losses: Some(&losses), time: Some(&time) };
         let expected = whole.update_amounts(&all, &[130, n]).unwrap();
         let mut found = Sums::default();
         for (start, stop) in [(0, 1), (1, 130), (130, 400), (400, n)] {

@@ -81,8 +81,8 @@ pub use noise_filter::NoiseFilter;
 pub use random_guess::RandomGuess;
 pub use recent_majority::RecentMajority;
 pub use regressors::{
-    LastTarget, LinearRegression, LinearRegressionOptions, MeanTarget, NumberStep, Regressor, TargetMean, TargetMemoriser,
-    interleave_numbers_timed,
+    LastTarget, LinearRegression, LinearRegressionOptions, MeanTarget, NumberStep, Regressor, TargetMean,
+    TargetMemoriser, interleave_numbers_timed,
 };
 pub use timing::{Timings, interleave_timed};
 
