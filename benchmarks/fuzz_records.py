@@ -15,12 +15,14 @@ from benchmarks.bit_flips import write_journal, write_results, write_sample
 from benchmarks.fuzz_tables import change_numbers
 from benchmarks.fuzzing import Reader, Try, naming
 from streamgauge._engine.journal.format import make_header, pack_records, read_records
-from streamgauge.checks.learners import MIXED, sample_batch
+from streamgauge._foreign import find_tasks
+from streamgauge.checks.learners import MIXED, MIXED_NUMBERS, sample_batch
 from streamgauge.compat.strlearn.streams import ARFFParser, CSVParser, NPYParser
 from streamgauge.errors import StreamgaugeError
 from streamgauge.learners.adapters.saved_states import set_trust
 from streamgauge.names import FAMILIES
-from streamgauge.records import Step
+from streamgauge.protocols import LearnerSpec
+from streamgauge.records import Schema, Step
 from streamgauge.records.checksums import seal_json, unseal_json
 from streamgauge.records.serialise import loading, pack, unpack
 from streamgauge.results import load
@@ -186,15 +188,22 @@ def change_state(state: bytes, random: Random) -> bytes:
     return pack(kind, facts, parts)
 
 
+def choose_schema(spec: LearnerSpec) -> Schema:
+    """Return a schema that a learner can learn: with classes, or else with a numeric target."""
+    tasks = find_tasks(spec)
+    return MIXED if not tasks or "classification" in tasks else MIXED_NUMBERS
+
+
 def try_state(states: dict[str, tuple[Any, bytes]], random: Random) -> None:
     """Load a changed state with a right checksum into a learner, as a cell does; then it predicts and learns."""
     name = random.choice(list(states))
     spec, state = states[name]
-    learner = spec.build(MIXED, seed=1)
+    schema = choose_schema(spec)
+    learner = spec.build(schema, seed=1)
     with set_trust(False), loading("learner"):
         learner.load(change_state(state, random))
     for rows in (30, 200):
-        learner.interleave(Step(sample_batch(MIXED, rows)), with_votes=True)
+        learner.interleave(Step(sample_batch(schema, rows)), with_votes=schema is MIXED)
     learner.save()
 
 
@@ -245,8 +254,9 @@ def with_states(_: Path) -> Iterator[Try]:
     for name, kind in FAMILIES["learners"]().items():
         if not kind.__module__.startswith("streamgauge.learners.adapters"):
             with suppress(StreamgaugeError):  # some learn two classes only
-                learner = kind().build(MIXED, seed=1)
-                learner.interleave(Step(sample_batch(MIXED, 300)), with_votes=False)
+                schema = choose_schema(kind())
+                learner = kind().build(schema, seed=1)
+                learner.interleave(Step(sample_batch(schema, 300)), with_votes=False)
                 if len(state := learner.save()) < MAX_STATE_BYTES:
                     states[name] = (kind(), state)
     yield partial(try_state, states)
