@@ -22,6 +22,7 @@ type Tallies = (
 );
 
 type ClassBins = (Py<PyArray1<i64>>, Py<PyArray2<f64>>);
+type AmountSums = (Py<PyArray2<f64>>, Py<PyArray1<u64>>);
 
 /// The state of a forgetting in native code.
 #[pyclass(module = "streamgauge._native")]
@@ -111,7 +112,7 @@ impl Forgetting {
         reading_rows: PyReadonlyArray1<'_, i64>,
         losses: Option<PyReadonlyArray1<'_, f64>>,
         time: Option<PyReadonlyArray1<'_, f64>>,
-    ) -> PyResult<(Py<PyArray2<f64>>, Py<PyArray1<u64>>)> {
+    ) -> PyResult<AmountSums> {
         let columns = AmountColumns {
             amounts: read_table("amounts", &amounts)?,
             n: amounts.as_array().ncols(),

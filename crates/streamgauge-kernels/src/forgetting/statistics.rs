@@ -194,7 +194,9 @@ impl Layout {
     #[must_use]
     pub fn adopt_codes(self, saved: Self, mut codes: Vec<u32>) -> Vec<u32> {
         if saved != self {
-            codes.iter_mut().for_each(|code| *code = self.adopt_code(saved, *code, |class| class));
+            for code in &mut codes {
+                *code = self.adopt_code(saved, *code, |class| class);
+            }
         }
         codes
     }

@@ -114,7 +114,9 @@ pub fn read_classes(
     if n_saved < n_classes {
         let without_votes = cells[0].without_votes();
         cells.resize(n_classes, without_votes);
-        cells.iter_mut().for_each(|cells| cells.coarsen(max_cells(n_classes, n_parts)));
+        for cells in &mut cells {
+            cells.coarsen(max_cells(n_classes, n_parts));
+        }
     }
     Ok(cells)
 }

@@ -96,7 +96,7 @@ fn a_linear_target_is_found_and_the_others_predict_what_they_say() {
     let total: f64 = known().map(|(_, weight)| weight).sum();
     let mean = known().map(|(y, weight)| (y - 5e6) * weight).sum::<f64>() / total + 5e6;
     assert!((predictions[0] - mean).abs() < 1e-6);
-    assert_eq!(predictions[1], *known().last().unwrap().0);
+    assert_eq!(predictions[1], *known().next_back().unwrap().0);
     assert_eq!(predictions[2].to_bits(), predictions[0].to_bits());
     assert!((predictions[3] - (5e6 + 20.0 - 50.0 + 10.0)).abs() < 4.0, "{}", predictions[3]);
 }
