@@ -116,7 +116,7 @@ def _measure_columns(y: np.ndarray, predicted: np.ndarray) -> None:
 
 def _measure_keys(random: np.random.Generator) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    gauge = sg.KeyedGauge(["accuracy", "pr_auc[1]"], classes=[0, 1], score_of=1, budgets="error<0.3")
+    gauge = sg.gauge.KeyedGauge(["accuracy", "pr_auc[1]"], classes=[0, 1], score_of=1, budgets="error<0.3")
     keys = random.integers(0, N_KEYS, N_KEYED).tolist()
     y = random.integers(0, 2, N_KEYED).tolist()
     scores = random.random(N_KEYED).tolist()

@@ -26,13 +26,13 @@ if TYPE_CHECKING:  # for editors and type checkers: a name is imported when it i
         store,
         streams,
     )
-    from streamgauge.backends import Processes, Threads
+    from streamgauge.backends import Threads
     from streamgauge.errors import StreamgaugeError
     from streamgauge.evaluation import Evaluation, evaluate
     from streamgauge.experiments import rerun
     from streamgauge.experiments.run import run
     from streamgauge.forgetting import AdwinWindow, Fading, Landmark, Window
-    from streamgauge.gauge import Gauge, KeyedGauge
+    from streamgauge.gauge import Gauge
     from streamgauge.learners import HoeffdingTree, MajorityClass, NaiveBayes, NoChange
     from streamgauge.results import Results, load, save
     from streamgauge.schemes import Bootstrap, CrossValidation, Prequential, Split
@@ -55,13 +55,11 @@ __all__ = [
     "Gauge",
     "HoeffdingTree",
     "Hyperplane",
-    "KeyedGauge",
     "Landmark",
     "MajorityClass",
     "NaiveBayes",
     "NoChange",
     "Prequential",
-    "Processes",
     "RandomRBF",
     "Results",
     "Split",
@@ -79,13 +77,13 @@ __all__ = [
 ]
 
 _FAMILIES = {
-    "backends": ["Processes", "Threads"],
+    "backends": ["Threads"],
     "checks": [],
     "drift": [],
     "errors": ["StreamgaugeError"],
     "experiments": ["rerun", "run"],
     "forgetting": ["AdwinWindow", "Fading", "Landmark", "Window"],
-    "gauge": ["Gauge", "KeyedGauge"],
+    "gauge": ["Gauge"],
     "labelling": [],
     "learners": ["HoeffdingTree", "MajorityClass", "NaiveBayes", "NoChange"],
     "measures": [],

@@ -32,7 +32,7 @@ def test_counting_as_moa_does_not_depend_on_pieces_and_survives_being_saved(forg
     with pytest.raises(StreamgaugeError, match="damaged"):
         state.load(saved[:-1])
     with pytest.raises(StreamgaugeError, match="other options"):
-        forgetting.build(4).load(saved)
+        forgetting.build(2).load(saved)
     assert state.save() == saved
 
 
