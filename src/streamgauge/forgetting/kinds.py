@@ -291,6 +291,9 @@ class ForgettingBase(ABC):
     needs_times: ClassVar[bool] = False
     """Whether rows must carry times."""
 
+    moa_compatible: bool = False
+    """Whether to count classes as MOA does."""
+
     def build(self, n_classes: int, statistics: Sequence[str] = ()) -> State:
         """Build an empty state that keeps, beyond the counts, the statistics that measures need."""
         sums = [statistic for statistic in statistics if statistic not in NOT_SUMMED]
@@ -318,6 +321,8 @@ class ForgettingBase(ABC):
         statistics: Sequence[str],
         compute_losses: Callable[[Trace], NDArray[np.float64]] | None,
     ) -> NumberState:
+        if self.moa_compatible:
+            raise ValueError(MOA_COUNTS_CLASSES)
         sums = [statistic for statistic in statistics if statistic != "rows"]
         compute_amounts(NO_NUMBERS, sums)  # checks their names
         state = NumberSums(self._build_kernel(0, sums), target, sums, compute_losses)
@@ -369,17 +374,6 @@ class Landmark(ForgettingBase):
         state = super().build(n_classes, statistics)
         return MoaCounting(state, n_classes, None) if self.moa_compatible else state
 
-    def build_sums(
-        self,
-        target: NumericTarget,
-        statistics: Sequence[str],
-        compute_losses: Callable[[Trace], NDArray[np.float64]],
-    ) -> NumberState:
-        """Build an empty state that keeps the sums of statistics of a numeric target."""
-        if self.moa_compatible:
-            raise ValueError(MOA_COUNTS_CLASSES)
-        return super().build_sums(target, statistics, compute_losses)
-
     def _build_kernel(self, n_classes: int, statistics: Sequence[str]) -> _native.Forgetting:
         return _native.landmark(n_classes, statistics)
 
@@ -420,17 +414,6 @@ class Window(ForgettingBase):
         """Build an empty state that keeps, beyond the counts, the statistics that measures need."""
         state = super().build(n_classes, statistics)
         return MoaCounting(state, n_classes, self.width) if self.moa_compatible else state
-
-    def build_sums(
-        self,
-        target: NumericTarget,
-        statistics: Sequence[str],
-        compute_losses: Callable[[Trace], NDArray[np.float64]],
-    ) -> NumberState:
-        """Build an empty state that keeps the sums of statistics of a numeric target."""
-        if self.moa_compatible:
-            raise ValueError(MOA_COUNTS_CLASSES)
-        return super().build_sums(target, statistics, compute_losses)
 
     def build_majority(self, n_classes: int) -> _native.MajorityBaseline | None:
         """Build the majority class of the last `width` labels that have arrived; None where MOA's counts another."""

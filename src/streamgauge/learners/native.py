@@ -1,15 +1,50 @@
 """The wrapper of native learners, which turns a step into one call of a kernel."""
 
+from typing import Generic, TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.records import Step
 
-__all__ = ["NativeLearner"]
+__all__ = ["KernelState", "NativeLearner"]
+
+Kernel = TypeVar("Kernel", bound=_native.Learner | _native.Regressor)
 
 
-class NativeLearner:
+class KernelState(Generic[Kernel]):
+    """What a learner in native code is, whatever it predicts: a kernel with a state.
+
+    Parameters
+    ----------
+    kernel
+        The kernel.
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+
+    @property
+    def facts(self) -> dict[str, int]:
+        """Facts about the model, such as n_nodes, n_leaves and depth of a tree."""
+        return self._kernel.facts
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the learner in bytes."""
+        return self._kernel.n_bytes
+
+    def save(self) -> bytes:
+        """Return the complete state."""
+        return self._kernel.save()
+
+    def load(self, state: bytes) -> None:
+        """Restore a saved state."""
+        self._kernel.load(state)
+
+
+class NativeLearner(KernelState[_native.Learner]):
     """A learner in native code; see `streamgauge.protocols.Learner`.
 
     Examples
@@ -20,9 +55,6 @@ class NativeLearner:
     >>> learner.predict(np.zeros((1, 1))).tolist()
     [[0.0, 1.0]]
     """
-
-    def __init__(self, kernel: _native.Learner) -> None:
-        self._kernel = kernel
 
     @property
     def kernel(self) -> _native.Learner:
@@ -46,21 +78,3 @@ class NativeLearner:
     ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.uint64], NDArray[np.uint64]]:
         """Run `interleave` and return, too, the nanoseconds that predicting and learning each row took."""
         return self._kernel.interleave_timed(step.batch.x, step.labels, step.test, step.learning_weight, with_votes)
-
-    @property
-    def facts(self) -> dict[str, int]:
-        """Facts about the model, such as n_nodes, n_leaves and depth of a tree."""
-        return self._kernel.facts
-
-    @property
-    def n_bytes(self) -> int:
-        """The memory of the learner in bytes."""
-        return self._kernel.n_bytes
-
-    def save(self) -> bytes:
-        """Return the complete state."""
-        return self._kernel.save()
-
-    def load(self, state: bytes) -> None:
-        """Restore a saved state."""
-        self._kernel.load(state)

@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 
 from streamgauge import _native
 from streamgauge.learners.linear import require_not_negative
+from streamgauge.learners.native import KernelState
 from streamgauge.records import Schema, Step
 from streamgauge.tasks import Regression, find_task
 
 __all__ = ["LinearRegression", "MeanTarget", "NativeRegressor", "make_mean_target"]
 
 
-class NativeRegressor:
+class NativeRegressor(KernelState[_native.Regressor]):
     """A regressor in native code; see `streamgauge.protocols.Learner`.
 
     Examples
@@ -27,7 +28,8 @@ class NativeRegressor:
     """
 
     def __init__(self, kernel: _native.Regressor, schema: Schema) -> None:
-        self._kernel, self._task = kernel, find_task(schema)
+        super().__init__(kernel)
+        self._task = find_task(schema)
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the prediction for each row; the state does not change."""
@@ -52,24 +54,6 @@ class NativeRegressor:
         columns = step.batch.x, step.labels, step.test, step.learning_weight
         predictions, predicting, learning = self._kernel.interleave_timed(*columns)
         return self._task.decide(predictions), None, predicting, learning
-
-    @property
-    def facts(self) -> dict[str, int]:
-        """Facts about the model, such as n_rows of a memoriser."""
-        return self._kernel.facts
-
-    @property
-    def n_bytes(self) -> int:
-        """The memory of the learner in bytes."""
-        return self._kernel.n_bytes
-
-    def save(self) -> bytes:
-        """Return the complete state."""
-        return self._kernel.save()
-
-    def load(self, state: bytes) -> None:
-        """Restore a saved state."""
-        self._kernel.load(state)
 
 
 @dataclass(frozen=True)
