@@ -10,6 +10,7 @@ import pytest
 import streamgauge as sg
 from streamgauge.measures import find_measures
 from streamgauge.names import FAMILIES, make
+from streamgauge.streams import Planes
 from tests.support.commands import BIN
 
 RUN = ["--stream", "SEA", "--rows", "2000", "--learner", "NaiveBayes", "--learner", "MajorityClass"]
@@ -59,8 +60,11 @@ def test_everything_listed_can_be_made(family):
     names = {row["name"] for row in listed}
     if family == "measures":
         assert set(FAMILIES[family]()) < names
-        texts = [row["name"].replace("CLASS", "1").replace("BETA", "2") for row in listed if not row["needs"]]
-        assert all(find_measures(text, sg.SEA()) for text in texts)
+        streams = {"classification": sg.SEA(), "regression": Planes()}
+        assert {row["task"] for row in listed} == set(streams)
+        for row in (row for row in listed if not row["needs"]):
+            text = row["name"].replace("CLASS", "1").replace("BETA", "2")
+            assert find_measures(text, streams[row["task"]])
         return
     assert names == set(FAMILIES[family]())
     for row in (row for row in listed if not row["needs"]):

@@ -12,6 +12,7 @@ from streamgauge._format.text import to_text
 from streamgauge.cli.names import Choice
 from streamgauge.cli.output import add_output_options, make_console, print_json
 from streamgauge.names import FAMILIES
+from streamgauge.tasks import Classification
 
 __all__ = ["command"]
 
@@ -41,7 +42,8 @@ def command(family: str, *, as_json: bool) -> None:
     for row in rows:
         defaults = (f"{option}={_format_default(default)}" for option, default in row["options"].items())
         options = escape(", ".join([*row.get("needs", ()), *defaults]))
-        summary = escape(row["summary"].replace("``", ""))
+        task = f" ({row['task']})" if row.get("task", Classification.name) != Classification.name else ""
+        summary = escape(row["summary"].replace("``", "") + task)
         about = f"{summary}\n[dim]{options}[/dim]" if options else summary
         table.add_row(row["name"], about)
     make_console(width=100).print(table)
@@ -88,7 +90,9 @@ def _list_measures() -> list[dict[str, Any]]:
     named |= {f"{name}[CLASS]": f"{AREA_TITLES[name]} of one class against all others." for name in AREAS}
     named |= {f"{name}[CLASS]": f"{COUNT_TITLES[name]} of one class, as a weight." for name in COUNTS}
     rows = [{"name": name, "needs": [], "options": {}, "summary": summary} for name, summary in named.items()]
-    return [*rows, *_list_objects(WITH_OPTIONS)]
+    rows += _list_objects(WITH_OPTIONS)
+    known = {**MEASURES, **WITH_OPTIONS}
+    return [{**row, "task": known[row["name"]].task if row["name"] in known else Classification.name} for row in rows]
 
 
 AREA_TITLES = {"roc_auc": "Area under the ROC curve", "pr_auc": "Area under the precision-recall curve"}

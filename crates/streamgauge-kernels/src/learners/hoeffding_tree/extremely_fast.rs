@@ -357,10 +357,11 @@ impl<const V: usize> Learner for ExtremelyFastDecisionTree<V> {
     }
 
     fn interleave(&mut self, step: &Step<'_>, predictions: &mut [i32], votes: Option<&mut [f64]>) {
-        if votes.is_some() || !self.tree.has_two_class_path() {
+        let (d, n_classes) = (self.tree.schema.n_attributes(), self.tree.schema.n_classes);
+        // Without attributes, blocks would be learnt as a row of zeros.
+        if votes.is_some() || d == 0 || !self.tree.has_two_class_path() {
             return self.interleave_rows(step, predictions, votes);
         }
-        let (d, n_classes) = (self.tree.schema.n_attributes(), self.tree.schema.n_classes);
         let mut rows = std::mem::replace(&mut self.tree.rows, Rows::empty());
         dispatch::run(
             #[inline(always)]
