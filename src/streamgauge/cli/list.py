@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from streamgauge._foreign import find_task_name
 from streamgauge._format.text import to_text
 from streamgauge.cli.names import Choice
 from streamgauge.cli.output import add_output_options, make_console, print_json
@@ -91,8 +92,9 @@ def _list_measures() -> list[dict[str, Any]]:
     named |= {f"{name}[CLASS]": f"{COUNT_TITLES[name]} of one class, as a weight." for name in COUNTS}
     rows = [{"name": name, "needs": [], "options": {}, "summary": summary} for name, summary in named.items()]
     rows += _list_objects(WITH_OPTIONS)
-    known = {**MEASURES, **WITH_OPTIONS}
-    return [{**row, "task": known[row["name"]].task if row["name"] in known else Classification.name} for row in rows]
+    tasks = {name: find_task_name(known) for name, known in MEASURES.items()}
+    tasks |= {name: kind.task for name, kind in WITH_OPTIONS.items()}
+    return [{**row, "task": tasks.get(row["name"], Classification.name)} for row in rows]
 
 
 AREA_TITLES = {"roc_auc": "Area under the ROC curve", "pr_auc": "Area under the precision-recall curve"}
