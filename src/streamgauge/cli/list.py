@@ -90,8 +90,8 @@ def _list_measures() -> list[dict[str, Any]]:
     named |= {"fBETA[CLASS]": "F-beta of one class, such as f2[up].", "fBETA_macro": "F-beta, such as f0.5_macro."}
     named |= {f"{name}[CLASS]": f"{AREA_TITLES[name]} of one class against all others." for name in AREAS}
     named |= {f"{name}[CLASS]": f"{COUNT_TITLES[name]} of one class, as a weight." for name in COUNTS}
-    rows = [{"name": name, "needs": [], "options": {}, "summary": summary} for name, summary in named.items()]
-    rows += _list_objects(WITH_OPTIONS)
+    rows = _list_objects(WITH_OPTIONS)
+    rows[:0] = ({"name": name, "needs": [], "options": {}, "summary": summary} for name, summary in named.items())
     tasks = {name: find_task_name(known) for name, known in MEASURES.items()}
     tasks |= {name: kind.task for name, kind in WITH_OPTIONS.items()}
     return [{**row, "task": tasks.get(row["name"], Classification.name)} for row in rows]
