@@ -7,6 +7,7 @@ fold tests before it has learnt a target is not scored.
 
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -37,8 +38,10 @@ __all__ = [
 TARGET = "units"
 """The unit of an error: that of the target, which the stream does not say."""
 
+_error = partial(over_tallies, greater_is_better=False, task=Regression.name)
 
-@over_tallies(greater_is_better=False, statistics=("absolute_error",), unit=TARGET, task=Regression.name)
+
+@_error(statistics=("absolute_error",), unit=TARGET)
 def mae(tallies: NumberTallies) -> Column:
     """Mean absolute error.
 
@@ -53,7 +56,7 @@ def mae(tallies: NumberTallies) -> Column:
     return divide(tallies.column("absolute_error"), tallies.total)
 
 
-@over_tallies(greater_is_better=False, statistics=("squared_error",), unit=f"{TARGET}²", task=Regression.name)
+@_error(statistics=("squared_error",), unit=f"{TARGET}²")
 def mse(tallies: NumberTallies) -> Column:
     """Mean squared error.
 
@@ -68,7 +71,7 @@ def mse(tallies: NumberTallies) -> Column:
     return divide(tallies.column("squared_error"), tallies.total)
 
 
-@over_tallies(greater_is_better=False, statistics=("squared_error",), unit=TARGET, task=Regression.name)
+@_error(statistics=("squared_error",), unit=TARGET)
 def rmse(tallies: NumberTallies) -> Column:
     """Root of the mean squared error: an error in the unit of the target in which large errors weigh more.
 
@@ -98,7 +101,7 @@ def bias(tallies: NumberTallies) -> Column:
     return divide(tallies.column("error"), tallies.total)
 
 
-@over_tallies(greater_is_better=False, statistics=("percentage_error",), task=Regression.name)
+@_error(statistics=("percentage_error",))
 def mape(tallies: NumberTallies) -> Column:
     """Mean absolute percentage error: the mean of ``|error| / |target|``, a rate that can be above 1.
 
@@ -180,9 +183,7 @@ class AdjustedR2(OverTallies):
 adjusted_r2 = AdjustedR2()
 
 
-@over_tallies(
-    greater_is_better=False, statistics=("absolute_error", "mean_absolute_error"), unit="", task=Regression.name
-)
+@_error(statistics=("absolute_error", "mean_absolute_error"), unit="")
 def rae(tallies: NumberTallies) -> Column:
     """Relative absolute error: the absolute errors over those of the mean of the targets learnt so far.
 
@@ -200,9 +201,7 @@ def rae(tallies: NumberTallies) -> Column:
     return divide(tallies.column("absolute_error"), tallies.column("mean_absolute_error"))
 
 
-@over_tallies(
-    greater_is_better=False, statistics=("squared_error", "mean_squared_error"), unit="", task=Regression.name
-)
+@_error(statistics=("squared_error", "mean_squared_error"), unit="")
 def rrse(tallies: NumberTallies) -> Column:
     """Root relative squared error: as `rae`, by the root of the squared errors over those of the mean so far.
 
@@ -217,9 +216,7 @@ def rrse(tallies: NumberTallies) -> Column:
     return np.sqrt(divide(tallies.column("squared_error"), tallies.column("mean_squared_error")))
 
 
-@over_tallies(
-    greater_is_better=False, statistics=("absolute_error", "no_change_absolute_error"), unit="", task=Regression.name
-)
+@_error(statistics=("absolute_error", "no_change_absolute_error"), unit="")
 def rae_no_change(tallies: NumberTallies) -> Column:
     """As `rae`, relative to the target that the fold learnt last: below 1 for a learner that beats no change.
 
@@ -237,9 +234,7 @@ def rae_no_change(tallies: NumberTallies) -> Column:
     return divide(tallies.column("absolute_error"), tallies.column("no_change_absolute_error"))
 
 
-@over_tallies(
-    greater_is_better=False, statistics=("squared_error", "no_change_squared_error"), unit="", task=Regression.name
-)
+@_error(statistics=("squared_error", "no_change_squared_error"), unit="")
 def rrse_no_change(tallies: NumberTallies) -> Column:
     """As `rrse`, relative to the target that the fold learnt last.
 
